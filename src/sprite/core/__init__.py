@@ -1,0 +1,1 @@
+"""What everything else stands on: errors, array types, the ragged table of options."""

@@ -1,0 +1,48 @@
+"""Errors and warnings that carry what was found and what to do about it."""
+
+from __future__ import annotations
+
+
+class SpriteError(Exception):
+    """Something the user can put right; the command line shows it without a traceback."""
+
+
+class InputError(SpriteError, ValueError):
+    """Bad input: says where it is, what was found there and what to do."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        remedy: str = "",
+        file: str | None = None,
+        row: int | None = None,
+        column: str | None = None,
+        found: object = None,
+    ) -> None:
+        self.problem, self.remedy = problem, remedy
+        self.file, self.row, self.column, self.found = file, row, column, found
+        where = ", ".join(
+            part
+            for part in (
+                file or "",
+                f"line {row}" if row is not None else "",
+                f"column {column!r}" if column is not None else "",
+            )
+            if part
+        )
+        message = f"{where}: {problem}" if where else problem
+        if found is not None:
+            message += f" (found {_short(found)})"
+        if remedy:
+            message += f". {remedy}"
+        super().__init__(message)
+
+
+class SpriteWarning(UserWarning):
+    """Something odd that does not stop the work."""
+
+
+def _short(found: object, limit: int = 60) -> str:
+    text = repr(found)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

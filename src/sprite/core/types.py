@@ -1,0 +1,19 @@
+"""Names for the array types that pass between the parts."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Rows: TypeAlias = NDArray[np.int32]
+Bools: TypeAlias = NDArray[np.bool_]
+Strings: TypeAlias = NDArray[np.dtypes.StringDType]  # type: ignore[type-var]
+
+
+def frozen(array: NDArray[np.generic]) -> None:
+    """Make an array read-only, so that an immutable object stays so."""
+    array.flags.writeable = False

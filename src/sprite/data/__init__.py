@@ -1,0 +1,1 @@
+"""Responses and everything that makes them: readers, validation, the bundled example."""

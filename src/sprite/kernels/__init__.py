@@ -1,0 +1,1 @@
+"""The compiled loops; nothing is compiled anywhere else."""
