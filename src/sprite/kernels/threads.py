@@ -1,0 +1,78 @@
+"""Contiguous runs of respondents, one a thread: the compiled loops let go of the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from sprite.core.types import Ints
+
+Result = TypeVar("Result")
+
+RESPONDENT_COST = 10
+"""What a respondent costs besides its answers (exponentials, window, writing), in answers."""
+SMALL = 1_000_000
+"""Answers x nodes below which handing work to another thread costs more than it saves (about 50 microseconds)."""
+
+_threads: int | None = None
+_pool: ThreadPoolExecutor | None = None
+_pool_owner = (0, 0)
+
+
+def set_threads(threads: int | None) -> None:
+    """Set how many threads the kernels use unless told otherwise; None restores the default.
+
+    The default is the environment variable SPRITE_THREADS, or else the number of processors.
+    """
+    global _threads
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be at least 1, found {threads}")
+    _threads = threads
+
+
+def get_threads() -> int:
+    """How many threads the kernels use unless told otherwise."""
+    if _threads is None:
+        named = os.environ.get("SPRITE_THREADS", "")
+        set_threads(int(named) if named.isdigit() and int(named) else os.cpu_count() or 1)
+    assert _threads is not None
+    return _threads
+
+
+def split(start: Ints, n_nodes: int, threads: int | None) -> list[tuple[int, int]]:
+    """Runs (low, high) of respondents with about the same work, as many as there are threads to use."""
+    n = len(start) - 1
+    if threads is None:
+        # Only the default gives way to the size of the work: a number asked for is a number of runs.
+        small = (int(start[-1]) + RESPONDENT_COST * n) * n_nodes < SMALL
+        threads = 1 if small else get_threads()
+    if threads <= 1 or n <= 1:
+        return [(0, n)]
+
+    def work(i: int) -> int:
+        return int(start[i]) + RESPONDENT_COST * i
+
+    total = work(n)
+    cuts = [bisect_left(range(n), total * part // threads, key=work) for part in range(1, threads)]
+    edges = [0, *cuts, n]
+    return [(low, high) for low, high in zip(edges, edges[1:], strict=False) if low < high]
+
+
+def run(task: Callable[[int, int], Result], runs: list[tuple[int, int]]) -> list[Result]:
+    """task(low, high) for every run, in their order; the first one in the calling thread."""
+    if len(runs) == 1:
+        return [task(*runs[0])]
+    waiting = [_workers(len(runs) - 1).submit(task, low, high) for low, high in runs[1:]]
+    return [task(*runs[0]), *(future.result() for future in waiting)]
+
+
+def _workers(n: int) -> ThreadPoolExecutor:
+    # A forked child inherits the pool object but none of its threads, so a pool belongs to one process.
+    global _pool, _pool_owner
+    if _pool is None or _pool_owner[0] != os.getpid() or _pool_owner[1] < n:
+        _pool = ThreadPoolExecutor(n, thread_name_prefix="sprite")
+        _pool_owner = (os.getpid(), n)
+    return _pool
