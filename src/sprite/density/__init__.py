@@ -1,0 +1,1 @@
+"""From a model's constrained parameters to a log density on one unconstrained vector."""

@@ -1,0 +1,1 @@
+"""The models: each is its mathematics and nothing else."""

@@ -1,0 +1,109 @@
+"""The contract of a model.
+
+A model is a frozen dataclass of settings with the mathematics of P(option | ability): which parameters there are and
+what constrains them, the table of log probabilities, its gradient, the prior, starting points, what a reflection does.
+It never fits, reads or draws charts.
+
+`values` maps a parameter's name to its entries on the natural scale, shape (..., entries): leading axes are chains or
+draws. `nodes` are ability values, shape (nodes,). Tables have shape (..., rows, nodes), rows as in `Layout`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sprite.core.errors import InputError
+from sprite.core.layout import Layout
+from sprite.core.types import Floats, Ints
+
+Values: TypeAlias = Mapping[str, NDArray[np.generic]]
+Gradients: TypeAlias = dict[str, Floats]
+Constraint: TypeAlias = Literal["real", "positive", "zero_sum", "increasing", "permutation"]
+Kind: TypeAlias = Literal["exam", "prior"]
+Start: TypeAlias = Literal["keyed", "score", "random"]
+Prior: TypeAlias = Literal["default", "learned"] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """One named block of parameters.
+
+    Constraints: `real`; `positive`; `zero_sum` within each question; `increasing` and positive within each question;
+    `permutation` of 0..M-1 within each question, which is discrete and not part of the continuous parameters.
+    """
+
+    name: str
+    dim: Literal["option", "question", "step"]
+    question: Ints
+    """The question of each entry, in increasing order."""
+    constraint: Constraint
+    fixed: Floats | None = None
+    """The value of each entry that is held fixed, NaN where free; None where all are free."""
+
+
+class Model(ABC):
+    """What every model provides; see `skeleton` in the docs for one to copy."""
+
+    name: ClassVar[str]
+    hyperparameters: ClassVar[tuple[str, ...]]
+    """Fields that set the prior; each can be given by name."""
+    prior: Prior
+
+    @property
+    @abstractmethod
+    def ability(self) -> tuple[float, float]:
+        """Mean and variance of the normal distribution of ability."""
+
+    @abstractmethod
+    def parameters(self, layout: Layout) -> tuple[Parameter, ...]:
+        """The parameters of this model for a test of this layout."""
+
+    @abstractmethod
+    def log_table(self, values: Values, nodes: Floats, layout: Layout) -> Floats:
+        """Log P(option | ability) for every row at every node."""
+
+    @abstractmethod
+    def pullback(self, values: Values, nodes: Floats, table: Floats, weight: Floats, layout: Layout) -> Gradients:
+        """Gradient of sum(weight * log_table) in every continuous parameter; `table` is the log table at `values`."""
+
+    @abstractmethod
+    def log_prior(self, values: Values, layout: Layout) -> tuple[Floats, Gradients]:
+        """Log prior density of each question's parameters, shape (..., Q), and its gradient; fixed entries count 0."""
+
+    @abstractmethod
+    def start(self, layout: Layout, kind: Start, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """Values to begin a search from: the key alone, the mean score of each option's choosers, or random."""
+
+    @abstractmethod
+    def sample(self, layout: Layout, kind: Kind, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """Parameters drawn from the prior, or such as real exams have (the key above its distractors)."""
+
+    @abstractmethod
+    def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
+        """The values that say the same of -ability, or None where neither likelihood nor prior are symmetric."""
+
+
+def check_settings(model: Model, positive: tuple[str, ...], **choices: tuple[object, ...]) -> None:
+    """Refuse impossible settings of a model, naming the field, the value and what is allowed."""
+    choices["prior"] = ("default", "learned", None)
+    for field, allowed in choices.items():
+        if getattr(model, field) not in allowed:
+            raise InputError(
+                f"{type(model).__name__}({field}=...) must be one of {', '.join(map(repr, allowed))}",
+                found=getattr(model, field),
+            )
+    for field in positive:
+        value = getattr(model, field)
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"{type(model).__name__}({field}=...) must be a positive number", found=value)
+
+
+def flat(array: Floats) -> Floats:
+    """Merge leading axes into one: the compiled tables take exactly one batch axis."""
+    return np.ascontiguousarray(array.reshape(-1, array.shape[-1]))

@@ -1,0 +1,151 @@
+"""Models in which ability plus normal noise falls into one of several ordered bins."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtri
+
+from sprite.core.distributions import normal
+from sprite.core.layout import Layout
+from sprite.core.types import Floats, Ints
+from sprite.kernels.tables import interval_pullback, interval_table
+from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values, flat
+from sprite.models.order import first_step, steps_of
+
+_MIN_WIDTH = 1e-300  # two bounds may coincide in floating point; the option between them stays possible
+
+
+class IntervalModel(Model):
+    """P(rank r | z) = Phi(gamma_{r+1} - (z - alpha)) - Phi(gamma_r - (z - alpha)), gamma_0 = -inf, gamma_1 = 0.
+
+    Priors: alpha ~ N(0, nu_alpha); gamma_2 < gamma_3 < ... ~ N(0, nu_gamma) restricted to that order; ability ~
+    N(0, nu_theta). A model is then where the rank of each option comes from.
+    """
+
+    nu_alpha: float
+    nu_gamma: float
+    nu_theta: float
+
+    @property
+    def ability(self) -> tuple[float, float]:
+        """Mean and variance of the normal distribution of ability."""
+        return 0.0, self.nu_theta
+
+    def log_table(self, values: Values, nodes: Floats, layout: Layout) -> Floats:
+        """Log P(option | ability) for every row at every node."""
+        lower, upper, width = _bounds(values, layout)
+        table = interval_table(flat(lower), flat(upper), flat(width), nodes)
+        return np.asarray(table).reshape(*lower.shape, len(nodes))
+
+    def pullback(self, values: Values, nodes: Floats, table: Floats, weight: Floats, layout: Layout) -> Gradients:
+        """Gradient of sum(weight * log_table) in alpha and gamma."""
+        lower, upper, _ = _bounds(values, layout)
+        shape = (-1, layout.n_rows, len(nodes))
+        of_lower, of_upper = interval_pullback(
+            np.ascontiguousarray(table.reshape(shape)),
+            np.ascontiguousarray(np.broadcast_to(weight, table.shape).reshape(shape)),
+            flat(lower),
+            flat(upper),
+            nodes,
+        )
+        of_lower, of_upper = of_lower.reshape(lower.shape), of_upper.reshape(lower.shape)
+        edge = _first_edge(layout)[layout.question] + np.broadcast_to(np.asarray(values["rank"]), lower.shape)
+        of_edge = np.zeros((*lower.shape[:-1], layout.n_rows + layout.n_questions))
+        np.put_along_axis(of_edge, edge, of_lower, axis=-1)
+        above = np.take_along_axis(of_edge, edge + 1, axis=-1)
+        np.put_along_axis(of_edge, edge + 1, above + of_upper, axis=-1)
+        return {
+            "alpha": layout.sum_by_question(of_lower + of_upper),
+            "gamma": of_edge[..., _gamma_edges(layout)],
+        }
+
+    def log_prior(self, values: Values, layout: Layout) -> tuple[Floats, Gradients]:
+        """Normal difficulty; normal bounds, whose restriction to one order among all costs a constant."""
+        alpha, gamma = np.asarray(values["alpha"], float), np.asarray(values["gamma"], float)
+        if self.prior is None:
+            return np.zeros_like(alpha), {"alpha": np.zeros_like(alpha), "gamma": np.zeros_like(gamma)}
+        of_alpha, d_alpha = normal(alpha, 0.0, self.nu_alpha)
+        of_gamma, d_gamma = normal(gamma, 0.0, self.nu_gamma)
+        n_bounds = np.maximum(layout.n_options - 2, 0)
+        total = np.concatenate([np.zeros((*gamma.shape[:-1], 1)), np.cumsum(of_gamma, axis=-1)], axis=-1)
+        begin = first_step(layout, 2)
+        one_order = gammaln(n_bounds + 1) + n_bounds * np.log(2.0)
+        density = of_alpha + total[..., begin[1:]] - total[..., begin[:-1]] + one_order
+        return density, {"alpha": d_alpha, "gamma": d_gamma}
+
+    def bounds_and_rank(self, layout: Layout, rank: Parameter) -> tuple[Parameter, ...]:
+        """A difficulty a question, the bounds above the first, and the order of the options."""
+        return (
+            Parameter("alpha", "question", np.arange(layout.n_questions), "real"),
+            Parameter("gamma", "step", steps_of(layout, 2), "increasing"),
+            rank,
+        )
+
+    def sample_bounds(self, layout: Layout, kind: Kind, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """From the prior; or an exam: the top option (the key) chosen by about half."""
+        n_bounds = len(steps_of(layout, 2))
+        question = steps_of(layout, 2)
+        if kind == "prior":
+            alpha = rng.normal(0.0, np.sqrt(self.nu_alpha), layout.n_questions)
+            gamma = np.abs(rng.normal(0.0, np.sqrt(self.nu_gamma), n_bounds))
+            return {"alpha": alpha, "gamma": gamma[np.lexsort((gamma, question))]}
+        gap = rng.gamma(4.0, 0.12, n_bounds)
+        total = np.concatenate([[0.0], np.cumsum(gap)])
+        begin = first_step(layout, 2)
+        gamma = total[1:] - total[begin[question]]
+        # The key lies above the top bound: put that bound near the middle of the respondents.
+        top = total[begin[1:]] - total[begin[:-1]]
+        return {"alpha": rng.normal(-0.2, 0.6, layout.n_questions) - top, "gamma": gamma}
+
+    def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
+        """The order is an input, and the prior on bounds above 0 is not symmetric."""
+        return None
+
+
+def start_bounds(
+    layout: Layout, rank: Ints, variance: float, kind: Start, rng: np.random.Generator
+) -> dict[str, NDArray[np.generic]]:
+    """Bounds that give the observed shares to an average respondent, jittered for `random`."""
+    by_rank = np.empty(layout.n_rows)
+    by_rank[layout.first[layout.question] + rank] = layout.count + 0.5
+    total = np.concatenate([[0.0], np.cumsum(by_rank)])
+    begin, end = layout.first[:-1][layout.question], layout.first[1:][layout.question]
+    share = (total[1:] - total[begin]) / (total[end] - total[begin])
+    bound = ndtri(np.clip(share, 1e-6, 1 - 1e-6)) * np.sqrt(1.0 + variance)
+    if kind == "random":
+        bound = bound + np.repeat(rng.normal(0.0, 0.5, layout.n_questions), layout.n_options)
+    has_bound = layout.n_options > 1
+    lowest = np.where(has_bound, bound[np.minimum(layout.first[:-1], max(layout.n_rows - 1, 0))], 0.0)
+    inner = (layout.position > 0) & (layout.position < layout.n_options[layout.question] - 1)
+    gamma = bound[inner] - lowest[layout.question[inner]]
+    # Strictly increasing even where an option was never chosen.
+    return {"alpha": lowest, "gamma": gamma + 1e-3 * layout.position[inner], "rank": rank}
+
+
+def _bounds(values: Values, layout: Layout) -> tuple[Floats, Floats, Floats]:
+    """Lower and upper bound of every row on the ability scale, and the width between them."""
+    alpha, gamma = np.asarray(values["alpha"], float), np.asarray(values["gamma"], float)
+    rank = np.asarray(values["rank"], np.int64)
+    edges = np.zeros((*gamma.shape[:-1], layout.n_rows + layout.n_questions))
+    begin = _first_edge(layout)
+    edges[..., begin] = -np.inf
+    edges[..., begin + layout.n_options] = np.inf
+    edges[..., begin[layout.n_options == 0]] = 0.0
+    edges[..., _gamma_edges(layout)] = gamma
+    at = np.broadcast_to(begin[layout.question] + rank, (*gamma.shape[:-1], layout.n_rows))
+    lower, upper = np.take_along_axis(edges, at, axis=-1), np.take_along_axis(edges, at + 1, axis=-1)
+    shift = alpha[..., layout.question]
+    return lower + shift, upper + shift, np.maximum(upper - lower, _MIN_WIDTH)
+
+
+def _first_edge(layout: Layout) -> Ints:
+    """Where each question's M + 1 edges begin (-inf, 0, gamma_2, ..., inf)."""
+    return layout.first[:-1] + np.arange(layout.n_questions)
+
+
+def _gamma_edges(layout: Layout) -> Ints:
+    """The edge of each gamma."""
+    question = steps_of(layout, 2)
+    within = np.arange(len(question)) - first_step(layout, 2)[question]
+    return _first_edge(layout)[question] + 2 + within

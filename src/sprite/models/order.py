@@ -1,0 +1,49 @@
+"""The order of options that GPCM and ORD take as an input."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from sprite.core.layout import Layout
+from sprite.core.types import Bools, Ints
+
+Order: TypeAlias = Literal["given", "label", "empirical"]
+ORDERS = ("given", "label", "empirical")
+
+
+def ranks(layout: Layout, order: Order) -> Ints:
+    """Rank of each row within its question (0 = lowest).
+
+    `given` is the order the responses carry, label order where none was given; `empirical` sorts by the mean rest
+    score of each option's choosers, options nobody chose lowest.
+    """
+    if order == "given":
+        return layout.rank.astype(np.int64)
+    if order == "label":
+        return layout.position
+    score = np.where(layout.count > 0, layout.score, -np.inf)
+    by_score = np.lexsort((layout.position, score, layout.question))
+    rank = np.empty(layout.n_rows, dtype=np.int64)
+    rank[by_score] = layout.position
+    return rank
+
+
+def random_ranks(layout: Layout, rng: np.random.Generator, on_top: Bools | None = None) -> Ints:
+    """A uniformly drawn order for every question, among those with the marked rows on top."""
+    marked = np.zeros(layout.n_rows, dtype=bool) if on_top is None else on_top
+    by_chance = np.lexsort((rng.random(layout.n_rows), marked, layout.question))
+    rank = np.empty(layout.n_rows, dtype=np.int64)
+    rank[by_chance] = layout.position
+    return rank
+
+
+def steps_of(layout: Layout, fewer: int) -> Ints:
+    """The question of each step, where a question has `fewer` steps than options (none below zero)."""
+    return np.repeat(np.arange(layout.n_questions), np.maximum(layout.n_options - fewer, 0))
+
+
+def first_step(layout: Layout, fewer: int) -> Ints:
+    """Where each question's steps begin, in the same numbering."""
+    return np.concatenate([[0], np.cumsum(np.maximum(layout.n_options - fewer, 0))])
