@@ -1,1 +1,33 @@
 """SPRITE: models which option each respondent of a multiple-choice test chose, not just right or wrong."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+# Public names and the modules they live in; loaded when first used, so that `import sprite` stays quick.
+_PUBLIC = {
+    "InputError": "sprite.core.errors",
+    "Responses": "sprite.data.responses",
+    "SpriteError": "sprite.core.errors",
+    "SpriteWarning": "sprite.core.errors",
+    "check": "sprite.data.check",
+    "read": "sprite.data.reading",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("sprite-irt")
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'sprite' has no attribute {name!r}")
+    value = getattr(import_module(_PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

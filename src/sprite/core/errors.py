@@ -26,7 +26,7 @@ class InputError(SpriteError, ValueError):
             part
             for part in (
                 file or "",
-                f"line {row}" if row is not None else "",
+                f"{'line' if file else 'row'} {row}" if row is not None else "",
                 f"column {column!r}" if column is not None else "",
             )
             if part

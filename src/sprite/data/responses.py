@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -138,6 +139,12 @@ class Responses:
         )
 
 
+def names_array(names: Sequence[str]) -> Strings:
+    """Names as a compact array."""
+    array: Any = np.array(names, dtype=np.dtypes.StringDType())
+    return array  # type: ignore[no-any-return]
+
+
 def from_codes(
     codes: ArrayLike,
     options: Sequence[Sequence[str]],
@@ -155,7 +162,7 @@ def from_codes(
     observed = table >= 0
     names = [f"r{i + 1}" for i in range(n)] if respondents is None else list(respondents)
     return Responses(
-        respondents=np.asarray(names, dtype=np.dtypes.StringDType()),
+        respondents=names_array(names),
         questions=tuple(questions) if questions is not None else tuple(f"Q{j + 1}" for j in range(q)),
         options=tuple(tuple(labels) for labels in options),
         start=np.concatenate([[0], np.cumsum(observed.sum(axis=1))]).astype(np.int64),

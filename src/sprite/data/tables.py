@@ -1,0 +1,148 @@
+"""Tables that are typed already: Parquet files, data frames, NumPy arrays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sprite.core.errors import InputError
+from sprite.data.columns import Column, from_arrow, from_values
+
+
+@dataclass(frozen=True)
+class Table:
+    """Names and columns on demand."""
+
+    names: tuple[str, ...]
+    fetch: Callable[[Sequence[int]], list[Column]]
+    about: str
+    is_array: bool = False
+    index_names: bool = False
+
+
+def open_parquet(path: Path) -> Table:
+    """A Parquet file; only the columns asked for are read."""
+    import pyarrow.parquet as pq
+
+    file = str(path)
+    broken = InputError("the Parquet file is damaged", file=file, remedy="Write the file again")
+    try:
+        schema = pq.read_schema(path)
+    except (pa.ArrowException, OSError):
+        raise broken from None
+    names = tuple(schema.names)
+    _refuse_repeats(names, file)
+
+    def fetch(columns: Sequence[int]) -> list[Column]:
+        wanted = [names[c] for c in columns]
+        texts = [name for name in wanted if pa.types.is_string(schema.field(name).type)]
+        try:
+            table = pq.read_table(path, columns=wanted, read_dictionary=texts)
+        except (pa.ArrowException, OSError):
+            raise broken from None
+        out = []
+        for name in wanted:
+            out.append(_column(table.column(name), file, name))
+            table = table.drop_columns([name])  # its memory is needed for the next one
+        return out
+
+    return Table(names, fetch, "Parquet")
+
+
+def open_table(source: object) -> Table:
+    """A data frame of any library that narwhals knows, or a 2-D array."""
+    if isinstance(source, np.ndarray):
+        return _open_array(source)
+    import narwhals as nw
+
+    try:
+        frame: Any = nw.from_native(source)
+    except TypeError:
+        raise InputError(
+            "this cannot be read as a table",
+            found=type(source).__name__,
+            remedy="Give a path, a pandas, polars or pyarrow table, or a 2-D NumPy array",
+        ) from None
+    except (nw.exceptions.DuplicateError, ValueError):
+        _refuse_repeats(tuple(str(name) for name in getattr(source, "columns", ())), None)
+        raise
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    native = frame.to_native()
+    about = f"{type(native).__module__.split('.')[0]} table"
+    names = tuple(str(name) for name in frame.columns)
+    _refuse_repeats(names, None)
+    index = _index(native)
+
+    def fetch(columns: Sequence[int]) -> list[Column]:
+        out = []
+        for c in columns:
+            if index is not None and c == 0:
+                out.append(from_values(index[1]))
+                continue
+            series = frame[frame.columns[c - (index is not None)]]
+            if series.dtype == nw.Object:
+                out.append(from_values(series.to_list()))
+            else:
+                out.append(_column(series.to_arrow(), None, str(series.name)))
+        return out
+
+    if index is not None:
+        names = (index[0], *names)
+    return Table(names, fetch, about, index_names=index is not None)
+
+
+def _index(native: Any) -> tuple[str, list[object]] | None:
+    """The row names of a pandas table, when they say more than the position: name and values."""
+    index = getattr(native, "index", None)
+    if index is None or not hasattr(index, "nlevels") or index.nlevels != 1:
+        return None
+    if index.name is None and index.dtype.kind in "iuf":
+        return None
+    return str(index.name or ""), list(index)
+
+
+def _open_array(array: np.ndarray[Any, Any]) -> Table:
+    if array.ndim != 2:
+        raise InputError(
+            "an array of answers has two dimensions, respondents by questions",
+            found=f"shape {array.shape}",
+            remedy="Reshape it",
+        )
+
+    def fetch(columns: Sequence[int]) -> list[Column]:
+        out = []
+        for c in columns:
+            values: Any = array[:, c]
+            if np.ma.isMaskedArray(values):
+                values = values.astype(object).filled(None)
+            if values.dtype.kind in "iuf":
+                out.append(from_arrow(pa.array(np.ascontiguousarray(values), from_pandas=True)))
+            else:
+                out.append(from_values(values.tolist()))
+        return out
+
+    return Table(tuple(f"Q{j + 1}" for j in range(array.shape[1])), fetch, "NumPy array", is_array=True)
+
+
+def _column(array: Any, file: str | None, name: str) -> Column:
+    try:
+        return from_arrow(array)
+    except TypeError as error:
+        raise InputError(
+            f"{error}, not labels", file=file, column=name, remedy="Turn the column into text or leave it out"
+        ) from None
+
+
+def _refuse_repeats(names: Sequence[str], file: str | None) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(
+                f"{count} columns have this name", file=file, column=name, remedy="Rename or remove all but one"
+            )
