@@ -19,6 +19,9 @@ from sprite.core.types import Bools, Floats, Ints
 from sprite.models.base import Model, Parameter, Values
 
 
+_FAR = 300.0
+
+
 class Packing:
     """Between a model's named values and the vector x; x has shape (..., n_free)."""
 
@@ -62,8 +65,7 @@ class Packing:
 
     def unpack(self, x: Floats, ranks: Mapping[str, Ints] | None = None) -> dict[str, NDArray[np.generic]]:
         """Natural values of every parameter; free orders must be given."""
-        u = np.where(self.exponentiated, np.exp(np.where(self.exponentiated, x, 0.0)), x)
-        natural = _apply(self._matrix, u) + self._fixed
+        natural = _apply(self._matrix, np.where(self.exponentiated, self._exp(x), x)) + self._fixed
         values: dict[str, NDArray[np.generic]] = {name: natural[..., part] for name, part in self._slices.items()}
         return values | self.fixed_ranks | dict(ranks or {})
 
@@ -83,7 +85,11 @@ class Packing:
         """From the gradient on the natural scale to the gradient in x, the Jacobian left aside."""
         natural = np.concatenate([gradients[p.name] for p in self.continuous], axis=-1)
         of_u = _apply(self._transposed, natural)
-        return np.where(self.exponentiated, of_u * np.exp(np.where(self.exponentiated, x, 0.0)), of_u)
+        return np.asarray(of_u * np.where(self.exponentiated, self._exp(x), 1.0))
+
+    def _exp(self, x: Floats) -> Floats:
+        # A line search may try anything; within these bounds every table and prior stays finite.
+        return np.exp(np.clip(np.where(self.exponentiated, x, 0.0), -_FAR, _FAR))
 
     def log_jacobian(self, x: Floats) -> Floats:
         """Log |d natural / d x| of each question, shape (..., Q); its gradient is 1 where exponentiated."""

@@ -1,0 +1,79 @@
+"""The collapsed posterior: ability integrated out on the grid, the free parameters as one unconstrained vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sprite.core.types import Floats, Ints
+from sprite.data.responses import Responses
+from sprite.density.grid import Grid
+from sprite.density.packing import Packing
+from sprite.kernels.passes import expected_counts, log_likelihood
+from sprite.models.base import Model
+
+Ranks = Mapping[str, Ints]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Value and gradient of the log posterior at one x, with the log likelihood apart."""
+
+    value: float
+    gradient: Floats
+    log_likelihood: float
+
+
+class Posterior:
+    """Log density of the free parameters given the responses, up to a constant.
+
+    With a prior it is a density on the unconstrained scale, Jacobian included: what samplers draw from and what the
+    mode and its curvature belong to. With `prior=None` it is the log likelihood alone.
+    """
+
+    def __init__(self, responses: Responses, model: Model, grid: Grid) -> None:
+        self.responses, self.model, self.grid = responses, model, grid
+        self.layout = responses.layout
+        self.packing = Packing(model, self.layout)
+
+    def table(self, x: Floats, ranks: Ranks | None = None) -> Floats:
+        """Log P(option | ability) on the grid."""
+        return self.model.log_table(self.packing.unpack(x, ranks), self.grid.nodes, self.layout)
+
+    def log_likelihoods(self, x: Floats, ranks: Ranks | None = None) -> Floats:
+        """Marginal log likelihood of each respondent."""
+        return log_likelihood(self.responses.start, self.responses.row, self.table(x, ranks), self.grid.log_weight)
+
+    def evaluate(self, x: Floats, ranks: Ranks | None = None) -> Evaluation:
+        """Value and gradient; Fisher's identity turns expected counts into the gradient."""
+        values = self.packing.unpack(x, ranks)
+        table = self.model.log_table(values, self.grid.nodes, self.layout)
+        each, counts = expected_counts(self.responses.start, self.responses.row, table, self.grid.log_weight)
+        likelihood = float(each.sum())
+        pulled = self.model.pullback(values, self.grid.nodes, table, counts, self.layout)
+        prior, of_prior = self.log_prior(x, values)
+        return Evaluation(likelihood + float(prior.sum()), self.packing.pull(pulled, x) + of_prior, likelihood)
+
+    def on_counts(self, x: Floats, counts: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
+        """Each question's log conditional density given counts of its answers at the nodes, and the gradient in x.
+
+        `values` are the natural values of x. Shapes: x (..., n_free), counts (..., rows, nodes) -> (..., Q), (..., n_free).
+        """
+        table = self.model.log_table(values, self.grid.nodes, self.layout)
+        pulled = self.model.pullback(values, self.grid.nodes, table, counts, self.layout)
+        by_row = np.einsum("...rk,...rk->...r", table, counts)
+        prior, of_prior = self.log_prior(x, values)
+        return self.layout.sum_by_question(by_row) + prior, self.packing.pull(pulled, x) + of_prior
+
+    def log_prior(self, x: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
+        """Log prior density in x of each question, Jacobian included, and its gradient."""
+        if self.model.prior is None:
+            return np.zeros((*x.shape[:-1], self.packing.n_questions)), np.zeros_like(x)
+        density, gradient = self.model.log_prior(values, self.layout)
+        return (
+            density + self.packing.log_jacobian(x),
+            self.packing.pull(gradient, x) + self.packing.exponentiated,
+        )

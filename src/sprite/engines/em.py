@@ -1,0 +1,120 @@
+"""EM: the mode of the collapsed posterior (or likelihood), with standard errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sprite.core.errors import InputError
+from sprite.core.types import Floats
+from sprite.density.grid import doubled
+from sprite.density.information import observed_information
+from sprite.density.posterior import Posterior
+from sprite.engines.base import GRID_TOLERANCE, Engine, Problem, Progress
+from sprite.engines.search import climb, find_modes
+from sprite.models.base import Start
+from sprite.result.run import Mode, Run
+
+AT_INFINITY = 10.0
+"""A standard error above this on the unconstrained scale (logits, log variances) means a flat likelihood."""
+
+
+@dataclass(frozen=True)
+class EM(Engine):
+    """Marginal maximum a posteriori by quadrature; maximum likelihood where the model's prior is None.
+
+    Every step computes expected counts on the grid (the E step); Fisher's identity makes them the exact gradient, and
+    quasi-Newton steps in each question's own metric take the place of separate M steps.
+
+    starts: how many searches (from the key, from the choosers' scores, then random ones); the best mode is kept.
+    standard_errors: whether to compute the observed information and draw from the Laplace approximation.
+    draws: draws from the Laplace approximation, for intervals.
+    nodes: nodes of the grid to begin with; it is refined until the log likelihood no longer moves.
+    """
+
+    starts: int = 3
+    standard_errors: bool = True
+    draws: int = 400
+    nodes: int = 61
+
+    name: ClassVar[str] = "em"
+
+    def __post_init__(self) -> None:
+        if self.starts < 1 or self.draws < 0 or self.nodes < 5:
+            raise InputError("EM needs starts >= 1, draws >= 0 and nodes >= 5", found=self)
+
+    def run(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Run:
+        """Search, check the grid, then the curvature at the mode."""
+        total = self.starts + 1
+        posterior = problem.posterior(self.nodes)
+        done = iter(range(total + 1))
+        modes = find_modes(
+            posterior, starts(self.starts), rng, lambda name: progress(next(done), total, f"search from {name} start")
+        )
+        best, posterior, error = on_fine_grid(problem, posterior, modes[0])
+        run = Run(
+            x=np.empty((1, 0, posterior.packing.n_free)),
+            kind="laplace",
+            mode=best,
+            modes=tuple(modes[1:]),
+            messages=_messages(best),
+            n_nodes=posterior.grid.n_nodes,
+            grid_error=error,
+        )
+        if not self.standard_errors:
+            return replace(run, refusal="not asked for (EM(standard_errors=False))")
+        progress(self.starts, total, "standard errors")
+        covariance, refusal = laplace(posterior, best)
+        progress(total, total, "done")
+        if covariance is None:
+            return replace(run, refusal=refusal)
+        draws = rng.multivariate_normal(best.x, covariance, size=(1, self.draws), method="cholesky")
+        orders = {name: np.broadcast_to(rank, (1, self.draws, len(rank))) for name, rank in best.ranks.items()}
+        return replace(run, x=draws, ranks=orders, covariance=covariance)
+
+
+def starts(number: int) -> list[tuple[Start, str]]:
+    """The first start is from the key, the second from scores, the others random."""
+    named: list[tuple[Start, str]] = [("keyed", "keyed"), ("score", "score")]
+    return (named + [("random", f"random {k}") for k in range(1, number - 1)])[:number]
+
+
+def on_fine_grid(problem: Problem, posterior: Posterior, mode: Mode) -> tuple[Mode, Posterior, float]:
+    """Double the grid until the log likelihood at the mode stands still, fitting again each time."""
+    while True:
+        finer = Posterior(problem.responses, problem.model, doubled(posterior.grid, problem.model.ability))
+        error = abs(float(finer.log_likelihoods(mode.x, mode.ranks).sum()) - mode.log_likelihood)
+        if error <= GRID_TOLERANCE or posterior.grid.n_nodes > 2000:
+            return mode, posterior, error
+        posterior = finer
+        mode = climb(posterior, mode.x, mode.ranks, mode.start)
+
+
+def laplace(posterior: Posterior, mode: Mode) -> tuple[Floats | None, str]:
+    """Covariance of x at the mode, or None and the reason."""
+    information = observed_information(posterior, mode.x, mode.ranks)
+    try:
+        np.linalg.cholesky(information)
+        covariance = np.linalg.inv(information)
+    except np.linalg.LinAlgError:
+        return None, "the log posterior is not curved downwards in every direction at the estimate: it is not a mode"
+    error = np.sqrt(np.diag(covariance))
+    flat = np.unique(posterior.packing.question[error > AT_INFINITY])
+    if len(flat):
+        names = ", ".join(posterior.responses.questions[j] for j in flat[:5]) + (", ..." if len(flat) > 5 else "")
+        return None, (
+            f"the estimate lies at infinity in {len(flat)} question(s) ({names}): an option there is chosen so rarely, or so "
+            "perfectly in line with ability, that the likelihood still rises as its parameters grow without bound; "
+            "use a model with a prior"
+        )
+    return 0.5 * (covariance + covariance.T), ""
+
+
+def _messages(mode: Mode) -> tuple[str, ...]:
+    if mode.converged:
+        return ()
+    return (
+        f"EM stopped before it converged (gradient {mode.gradient_norm:.2g}): try EM(starts=10), a model with a prior, or Gibbs()",
+    )

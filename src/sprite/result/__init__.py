@@ -1,0 +1,1 @@
+"""What comes out of a fit, whatever the engine."""
