@@ -1,5 +1,7 @@
 """The compiled passes against plain NumPy, on data as irregular as they come."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -21,9 +23,9 @@ def ragged(n_respondents, n_questions, n_nodes, seed, share=0.5, spread=1.0):
 
 
 def reference(start, row, table, log_weight):
-    levels = np.array(
-        [log_weight + table[row[a:b]].sum(axis=0) for a, b in zip(start[:-1], start[1:], strict=True)]
-    ).reshape(len(start) - 1, len(log_weight))
+    levels = np.array([log_weight + table[row[a:b]].sum(axis=0) for a, b in pairwise(start)]).reshape(
+        len(start) - 1, len(log_weight)
+    )
     with np.errstate(invalid="ignore"):
         loglik = np.logaddexp.reduce(levels, axis=1)
         return levels, loglik, np.exp(levels - loglik[:, None])
@@ -123,7 +125,7 @@ def test_very_negative_and_impossible_tables():
     log_weight[0] = -np.inf
     answers = [[0], [0] * 9, [1], [2], [0, 1], [1, 2], [3], [4], []]
     start = np.concatenate([[0], np.cumsum([len(rows) for rows in answers])])
-    row = np.array(sum(answers, []), dtype=np.int32)
+    row = np.array([row for rows in answers for row in rows], dtype=np.int32)
     loglik, counts = passes.expected_counts(start, row, table, log_weight)
     possible = [0, 1, 2, 3, 4, 8]
     np.testing.assert_allclose(loglik[possible], reference(start, row, table, log_weight)[1][possible], rtol=1e-14)
@@ -157,7 +159,7 @@ def test_order_of_answers_does_not_matter():
     start, row, table, log_weight, _ = CASES["more rows than a cache holds"]
     shuffled = row.copy()
     rng = np.random.default_rng(0)
-    for a, b in zip(start[:-1], start[1:], strict=True):
+    for a, b in pairwise(start):
         rng.shuffle(shuffled[a:b])
     one = passes.expected_counts(start, row, table, log_weight)
     other = passes.expected_counts(start, shuffled, table, log_weight)

@@ -1,4 +1,7 @@
-"""Draws of ability from each respondent's posterior on the grid, and counts of answers at the drawn nodes."""
+"""Draws of ability from each respondent's posterior on the grid, and counts of answers at the drawn nodes.
+
+Arguments are those of `passes`. Draws are the same on any number of threads.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ import numpy as np
 from numba import njit
 
 from sprite.core.types import Floats, Ints, Rows
-from sprite.kernels.grid import accumulate, exponentiate, inputs
+from sprite.kernels.grid import BLOCK, block_buffer, exponentiate, fill, fixed, prepare, window
 from sprite.kernels.threads import run, split
+
+BELOW_ONE = 1.0 - 2.0**-53
 
 
 def draw_nodes(
@@ -19,19 +24,21 @@ def draw_nodes(
 
     The node is -1 where the answers are impossible at every node.
     """
-    start, row, table, log_weight = inputs(start, row, table, log_weight)
+    data = prepare(start, row, table, log_weight)
+    uniform = fixed(uniform, np.float64)
     node = np.empty(len(start) - 1, dtype=np.int32)
-    run(
-        lambda low, high: _draw_nodes(start, row, table, log_weight, uniform, low, high, node),
-        split(start, len(log_weight), threads),
-    )
+
+    def task(low: int, high: int) -> None:
+        _draw_nodes(*data, low, high, block_buffer(data.log_weight), uniform, node)
+
+    run(task, split(start, len(log_weight), threads))
     return node
 
 
 def node_counts(start: Ints, row: Rows, node: Rows, n_rows: int, n_nodes: int) -> Floats:
-    """How many choosers of each row stand at each node."""
+    """How many choosers of each row stand at each node; respondents at node -1 are left out."""
     counts = np.zeros((n_rows, n_nodes))
-    _count(start, row, node, 0, len(start) - 1, counts)
+    _count(fixed(start, np.int64), fixed(row, np.int32), fixed(node, np.int32), 0, len(start) - 1, counts)
     return counts
 
 
@@ -45,17 +52,22 @@ def draw_counts(
     out: tuple[Rows, Floats] | None = None,
 ) -> tuple[Rows, Floats]:
     """`draw_nodes` and `node_counts` in one call, the heart of a Gibbs sweep; `out` gives arrays to overwrite."""
-    start, row, table, log_weight = inputs(start, row, table, log_weight)
+    data = prepare(start, row, table, log_weight)
+    uniform = fixed(uniform, np.float64)
     if out is None:
-        node, counts = np.empty(len(start) - 1, dtype=np.int32), np.empty(table.shape)
+        node, counts = np.empty(len(start) - 1, dtype=np.int32), np.zeros(table.shape)
     else:
         node, counts = out
-    counts[:] = 0.0
-    run(
-        lambda low, high: _draw_nodes(start, row, table, log_weight, uniform, low, high, node),
-        split(start, len(log_weight), threads),
-    )
-    _count(start, row, node, 0, len(start) - 1, counts)
+        counts[:] = 0.0
+
+    def task(low: int, high: int) -> Floats:
+        own = counts if low == 0 else np.zeros(table.shape)
+        _draw_nodes(*data, low, high, block_buffer(data.log_weight), uniform, node)
+        _count(data.start, data.row, fixed(node, np.int32), low, high, own)
+        return own
+
+    for own in run(task, split(start, len(log_weight), threads))[1:]:
+        counts += own
     return node, counts
 
 
@@ -75,26 +87,44 @@ def draw_abilities(
     around a drawn node would add a twelfth of the squared spacing to the variance; this adds nothing of that order.
     NaN where the answers are impossible at every node.
     """
-    start, row, table, log_weight = inputs(start, row, table, log_weight)
+    data = prepare(start, row, table, log_weight)
+    u_cell, u_within = fixed(u_cell, np.float64), fixed(u_within, np.float64)
     z = np.empty(len(start) - 1)
-    run(
-        lambda low, high: _draw_abilities(start, row, table, log_weight, nodes, u_cell, u_within, low, high, z),
-        split(start, len(log_weight), threads),
-    )
+
+    def task(low: int, high: int) -> None:
+        buffer = block_buffer(data.log_weight)
+        _draw_abilities(*data, low, high, buffer, fixed(nodes, np.float64), u_cell, u_within, z)
+
+    run(task, split(start, len(log_weight), threads))
     return z
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _draw_nodes(start, row, table, log_weight, uniform, low, high, node):  # type: ignore[no-untyped-def]
-    weight = np.empty(log_weight.shape[0])
-    for i in range(low, high):
-        accumulate(weight, log_weight, table, row, start[i], start[i + 1])
-        _, left, right = exponentiate(weight, False)
-        node[i] = _invert(weight, left, right, uniform[i])
+def _draw_nodes(
+    start: Ints,
+    row: Rows,
+    table: Floats,
+    log_weight: Floats,
+    low: int,
+    high: int,
+    level: Floats,
+    uniform: Floats,
+    node: Rows,
+) -> None:
+    n = log_weight.shape[0]
+    for first in range(low, high, BLOCK):
+        last = min(first + BLOCK, high)
+        fill(level, start, row, table, log_weight, first, last)
+        for i in range(first, last):
+            at = (i - first) * n
+            top, left, right = window(level, at, n)
+            exponentiate(level, at + left, at + right, top)
+            place = _invert(level[at + left : at + right], uniform[i])
+            node[i] = left + place if place >= 0 else -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _count(start, row, node, low, high, counts):  # type: ignore[no-untyped-def]
+def _count(start: Ints, row: Rows, node: Rows, low: int, high: int, counts: Floats) -> None:
     for i in range(low, high):
         if node[i] >= 0:
             for a in range(start[i], start[i + 1]):
@@ -102,43 +132,61 @@ def _count(start, row, node, low, high, counts):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, error_model="numpy")
-def _invert(weight, left, right, uniform):  # type: ignore[no-untyped-def]
-    """The first place where the cumulated weight exceeds its share `uniform`; -1 in an empty range."""
+def _invert(weight: Floats, uniform: float) -> int:
+    """The first place where the cumulated weight exceeds its share `uniform`; -1 if there is no weight, or a NaN."""
     total = 0.0
-    for k in range(left, right):
+    for k in range(weight.shape[0]):
         total += weight[k]
         weight[k] = total
-    # The same sums in the same order on both sides: the last one always exceeds the target.
-    target = uniform * total
-    for k in range(left, right):
+    # Below one, so that the last place with any weight always exceeds it.
+    target = min(uniform, BELOW_ONE) * total
+    for k in range(weight.shape[0]):
         if weight[k] > target:
             return k
-    return right - 1 if right > left else -1
+    return -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _draw_abilities(start, row, table, log_weight, nodes, u_cell, u_within, low, high, z):  # type: ignore[no-untyped-def]
+def _draw_abilities(
+    start: Ints,
+    row: Rows,
+    table: Floats,
+    log_weight: Floats,
+    low: int,
+    high: int,
+    level: Floats,
+    nodes: Floats,
+    u_cell: Floats,
+    u_within: Floats,
+    z: Floats,
+) -> None:
     n = log_weight.shape[0]
-    level = np.empty(n)
     weight = np.empty(n)
     mass = np.empty(n)
-    spacing = (nodes[n - 1] - nodes[0]) / (n - 1)
-    for i in range(low, high):
-        accumulate(level, log_weight, table, row, start[i], start[i + 1])
-        weight[:] = level
-        _, left, right = exponentiate(weight, False)
-        for k in range(left, right - 1):
-            mass[k] = _cell_mass(weight[k], weight[k + 1], abs(level[k + 1] - level[k]))
-        cell = _invert(mass, left, right - 1, u_cell[i])
-        if cell < 0:
-            # A single node carries everything, or none does.
-            z[i] = nodes[left] if right > left else np.nan
-        else:
-            z[i] = nodes[cell] + spacing * _within(level[cell + 1] - level[cell], u_within[i])
+    spacing = (nodes[-1] - nodes[0]) / (nodes.shape[0] - 1)
+    for first in range(low, high, BLOCK):
+        last = min(first + BLOCK, high)
+        fill(level, start, row, table, log_weight, first, last)
+        for i in range(first, last):
+            at = (i - first) * n
+            top, left, right = window(level, at, n)
+            line = level[at + left : at + right]
+            size = line.shape[0]
+            weight[:size] = line
+            exponentiate(weight, 0, size, top)
+            for k in range(size - 1):
+                mass[k] = _cell_mass(weight[k], weight[k + 1], abs(line[k + 1] - line[k]))
+            cell = _invert(mass[: max(size - 1, 0)], u_cell[i])
+            if cell >= 0:
+                within = _within(line[cell + 1] - line[cell], u_within[i])
+                z[i] = nodes[left + cell] + spacing * within
+            else:
+                # One node alone is possible, or none is.
+                z[i] = nodes[left + np.argmax(line)] if np.isfinite(top) else np.nan
 
 
 @njit(nogil=True, error_model="numpy")
-def _cell_mass(p, q, slope):  # type: ignore[no-untyped-def]
+def _cell_mass(p: float, q: float, slope: float) -> float:
     """Integral over a cell of width 1 of a log-linear density from p to q, whose logs differ by `slope` >= 0."""
     high = max(p, q)
     # Near-equal ends cancel in the quotient: there a series, whose next term is below 1e-14, takes over.
@@ -148,12 +196,12 @@ def _cell_mass(p, q, slope):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, error_model="numpy")
-def _within(rise, uniform):  # type: ignore[no-untyped-def]
+def _within(rise: float, uniform: float) -> float:
     """Inverse CDF on [0, 1] of a density whose log rises linearly by `rise`."""
     steep = abs(rise)
     if steep < 1e-12:
         return uniform
     # Measured from the higher end, where nothing overflows.
     share = uniform if rise < 0.0 else 1.0 - uniform
-    distance = -math.log1p(share * math.expm1(-steep)) / steep
+    distance = min(-math.log1p(share * math.expm1(-steep)) / steep, 1.0)
     return distance if rise < 0.0 else 1.0 - distance

@@ -1,82 +1,132 @@
-"""One respondent on the grid: the steps that every pass shares."""
+"""A block of respondents on the grid: the steps that every pass shares."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from sprite.core.types import Floats, Ints, Rows
+from sprite.kernels.lanes import (
+    LANES,
+    add_rows_1,
+    add_rows_2,
+    add_rows_4,
+    aligned,
+    all_below,
+    highest,
+    padded,
+)
 from sprite.kernels.vexp import vexp
 
+BLOCK = 32
+"""Respondents taken together through each step. The table, then the counts, stay in cache for the whole block."""
 NEGLIGIBLE = 39.5
 """A node this far below the largest log posterior has less than 1e-17 of its weight: nothing in float64."""
 
 
-def inputs(start: Ints, row: Rows, table: Floats, log_weight: Floats) -> tuple[Ints, Rows, Floats, Floats]:
-    """The arrays as the kernels take them: of one type each, contiguous and read-only, so as to compile once."""
-    start = np.ascontiguousarray(start, dtype=np.int64)
-    row = np.ascontiguousarray(row, dtype=np.int32)
-    table = np.ascontiguousarray(table, dtype=np.float64)
-    log_weight = np.ascontiguousarray(log_weight, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1:] != log_weight.shape:
-        raise ValueError(f"a table of {table.shape} does not fit {log_weight.shape} log weights")
-    return _fixed(start), _fixed(row), _fixed(table), _fixed(log_weight)
+class Inputs(NamedTuple):
+    """The arrays as the kernels take them; read-only where they are the caller's, so as to compile only once."""
+
+    start: Ints
+    row: Rows
+    table: Floats
+    """Rows x nodes, padded with zeros to whole vectors."""
+    log_weight: Floats
+    """Padded with -inf: nodes that no posterior reaches."""
 
 
-def _fixed(array):  # type: ignore[no-untyped-def]
+def prepare(start: Ints, row: Rows, table: Floats, log_weight: Floats) -> Inputs:
+    """Check the shapes; copy table and weights to where vectors load fast (small beside one pass over the answers)."""
+    n_nodes = len(log_weight)
+    if np.ndim(table) != 2 or table.shape[1] != n_nodes:
+        raise ValueError(f"a table of shape {np.shape(table)} does not fit {n_nodes} log weights")
+    wide_table = aligned(table.shape[0], padded(n_nodes))
+    wide_table[:, :n_nodes] = table
+    return Inputs(fixed(start, np.int64), fixed(row, np.int32), wide_table, widen(log_weight, -np.inf))
+
+
+def widen(values: ArrayLike, fill: float) -> Floats:
+    """A line of numbers, one a node, filled up to whole vectors."""
+    line = np.asarray(values)
+    wide = aligned(padded(len(line)))
+    wide[: len(line)] = line
+    wide[len(line) :] = fill
+    return wide
+
+
+def fixed(values: ArrayLike, kind: type[np.generic]) -> np.ndarray:
+    """A contiguous, read-only view (a copy only if the type differs)."""
+    array = np.ascontiguousarray(values, dtype=kind)
     if array.flags.writeable:
         array = array.view()
         array.flags.writeable = False
     return array
 
 
-@njit(nogil=True, error_model="numpy")
-def accumulate(total, log_weight, table, row, begin, end):  # type: ignore[no-untyped-def]
-    """total = log_weight plus the table's rows of answers begin to end."""
-    n = total.shape[0]
-    for k in range(n):
-        total[k] = log_weight[k]
-    a = begin
-    # Four rows at a time, so that the running total is loaded and stored a quarter as often.
-    while a + 4 <= end:
-        r0, r1, r2, r3 = row[a], row[a + 1], row[a + 2], row[a + 3]
-        for k in range(n):
-            total[k] += (table[r0, k] + table[r1, k]) + (table[r2, k] + table[r3, k])
-        a += 4
-    while a < end:
-        r0 = row[a]
-        for k in range(n):
-            total[k] += table[r0, k]
-        a += 1
+def block_buffer(log_weight: Floats) -> Floats:
+    """Room for the log posteriors of a block, one line of nodes after the other."""
+    return aligned(BLOCK * len(log_weight))
 
 
 @njit(nogil=True, error_model="numpy")
-def exponentiate(weight, normalise):  # type: ignore[no-untyped-def]
-    """Turn log posteriors into weights in place; return their log-sum-exp and the range of nodes that matter.
+def fill(level: Floats, start: Ints, row: Rows, table: Floats, log_weight: Floats, low: int, high: int) -> None:
+    """Log posteriors of respondents low to high, up to a constant each, one line of nodes after the other."""
+    n = log_weight.shape[0]
+    for i in range(low, high):
+        at = (i - low) * n
+        level[at : at + n] = log_weight
+        begin, end = start[i], start[i + 1]
+        column = 0
+        while column + 4 * LANES <= n:
+            add_rows_4(level, at, table, column, row, begin, end)
+            column += 4 * LANES
+        if column + 2 * LANES <= n:
+            add_rows_2(level, at, table, column, row, begin, end)
+            column += 2 * LANES
+        if column < n:
+            add_rows_1(level, at, table, column, row, begin, end)
 
-    Weights are relative to the largest, or sum to one if asked. Outside the range nothing is written. The range is
-    empty where no node has a finite log posterior. A NaN anywhere makes the log-sum-exp NaN.
+
+@njit(nogil=True, error_model="numpy")
+def window(level: Floats, at: int, n: int) -> tuple[float, int, int]:
+    """The largest log posterior of a line, and the range of nodes that matter, in whole vectors.
+
+    Where no node has a finite log posterior the range is empty and the value NaN or -inf. Any NaN is in the range.
     """
-    n = weight.shape[0]
-    top = -np.inf
-    for k in range(n):
-        top = max(top, weight[k])
+    top = highest(level, at, n)
     if top == -np.inf:
-        for k in range(n):
-            if np.isnan(weight[k]):
-                return np.nan, 0, 0
-        return -np.inf, 0, 0
+        for k in range(at, at + n):
+            if np.isnan(level[k]):
+                top = np.nan
+        return top, 0, 0
     left, right = 0, n
-    # Written so that a NaN stops the search and stays in the range.
-    while weight[left] < top - NEGLIGIBLE:
-        left += 1
-    while weight[right - 1] < top - NEGLIGIBLE:
-        right -= 1
+    while all_below(level, at + left, top - NEGLIGIBLE):
+        left += LANES
+    while all_below(level, at + right - LANES, top - NEGLIGIBLE):
+        right -= LANES
+    return top, left, right
+
+
+# Sums may be reordered, which vectors need; nothing is assumed of NaN or infinity.
+@njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def exponentiate(level: Floats, left: int, right: int, top: float) -> float:
+    """Replace log posteriors by weights relative to the largest, and return their sum."""
+    # A slice, because an index that might be negative would keep the loop from vectorising.
+    line = level[left:right]
     total = 0.0
-    for k in range(left, right):
-        weight[k] = vexp(weight[k] - top)
-        total += weight[k]
-    if normalise:
-        for k in range(left, right):
-            weight[k] /= total
-    return top + np.log(total), left, right
+    for k in range(line.shape[0]):
+        value = vexp(line[k] - top)
+        line[k] = value
+        total += value
+    return total
+
+
+@njit(nogil=True, error_model="numpy")
+def scale(weight: Floats, left: int, right: int, factor: float) -> None:
+    """Multiply weights by a number."""
+    line = weight[left:right]
+    for k in range(line.shape[0]):
+        line[k] *= factor

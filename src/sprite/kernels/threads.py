@@ -6,6 +6,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TypeVar
 
 from sprite.core.types import Ints
@@ -47,7 +48,7 @@ def split(start: Ints, n_nodes: int, threads: int | None) -> list[tuple[int, int
     n = len(start) - 1
     if threads is None:
         # Only the default gives way to the size of the work: a number asked for is a number of runs.
-        small = (int(start[-1]) + RESPONDENT_COST * n) * n_nodes < SMALL
+        small = (int(start[-1] - start[0]) + RESPONDENT_COST * n) * n_nodes < SMALL
         threads = 1 if small else get_threads()
     if threads <= 1 or n <= 1:
         return [(0, n)]
@@ -55,10 +56,9 @@ def split(start: Ints, n_nodes: int, threads: int | None) -> list[tuple[int, int
     def work(i: int) -> int:
         return int(start[i]) + RESPONDENT_COST * i
 
-    total = work(n)
-    cuts = [bisect_left(range(n), total * part // threads, key=work) for part in range(1, threads)]
-    edges = [0, *cuts, n]
-    return [(low, high) for low, high in zip(edges, edges[1:], strict=False) if low < high]
+    first, total = work(0), work(n) - work(0)
+    cuts = [bisect_left(range(n), first + total * part // threads, key=work) for part in range(1, threads)]
+    return [(low, high) for low, high in pairwise([0, *cuts, n]) if low < high]
 
 
 def run(task: Callable[[int, int], Result], runs: list[tuple[int, int]]) -> list[Result]:

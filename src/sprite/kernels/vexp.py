@@ -43,8 +43,7 @@ def vexp(x: float) -> float:
     # 2^(n - 1), doubled afterwards: n = 1024 has no exponent bits of its own.
     bits = (np.float64(shifted).view(np.int64) << 52) + np.int64(1022 << 52)
     value = (mantissa * np.int64(bits).view(np.float64)) * 2.0
-    value = 0.0 if x < LOWEST else value
-    return np.inf if x > HIGHEST else value
+    return 0.0 if x < LOWEST else (np.inf if x > HIGHEST else value)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
