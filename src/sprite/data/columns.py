@@ -45,13 +45,13 @@ def from_arrow(array: pa.ChunkedArray | pa.Array, *, guarded: bool = False) -> C
     encoded = _encoded(array)
     texts = tidy_all(encoded.dictionary, guarded=guarded)
     merged = texts.dictionary_encode()
-    final = np.asarray(merged.indices.fill_null(-1), dtype=np.int32)
+    final = _numbers(merged.indices)
     values = merged.dictionary
     empty = pc.index(values, "").as_py()
     if empty >= 0:
         values = pa.concat_arrays([values[:empty], values[empty + 1 :]])
         final = np.where(final == empty, -1, final - (final > empty)).astype(np.int32)
-    codes = np.asarray(encoded.indices.fill_null(-1), dtype=np.int32)
+    codes = _numbers(encoded.indices)
     if not np.array_equal(final, np.arange(len(final))):
         codes = np.append(final, np.int32(-1))[codes]
     return Column(codes, values)
@@ -72,6 +72,11 @@ def text_of(value: object) -> str | None:
         return value.isoformat()
     text = str(value)
     return None if text in {"NaT", "<NA>"} else text
+
+
+def _numbers(indices: pa.Array) -> Rows:
+    """Positions as a NumPy array, -1 for null."""
+    return np.asarray(indices.fill_null(-1) if indices.null_count else indices, dtype=np.int32)
 
 
 def _encoded(array: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:

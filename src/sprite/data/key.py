@@ -51,7 +51,7 @@ def apply_key(key: object, answers: Answers) -> Bools:
             )
         options = answers.options[place[entry.question]]
         wanted[entry.question] = []
-        for label in _split(entry.cells, options):
+        for label in split_labels(entry.cells, options):
             match = _match(label, options)
             if match is None:
                 _allow(label, entry, options, answers)
@@ -98,7 +98,7 @@ def _allow(label: str, entry: Entry, options: Sequence[str], answers: Answers) -
     )
 
 
-def _split(cells: Sequence[str], options: Sequence[str]) -> list[str]:
+def split_labels(cells: Sequence[str], options: Sequence[str]) -> list[str]:
     """Single labels; ``A;C`` are two, unless the question has an option written just so."""
     labels: list[str] = []
     for cell in cells:

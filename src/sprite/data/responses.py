@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,11 @@ from sprite.core.errors import InputError
 from sprite.core.layout import Layout
 from sprite.core.types import Bools, Ints, Rows, Strings, frozen
 from sprite.data.scores import chooser_scores
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
 
 MAX_OPTIONS = 255
 
@@ -129,6 +134,18 @@ class Responses:
         keep[np.asarray(cells)] = False
         kept = np.concatenate([[0], np.cumsum(keep)])[self.start]
         return replace(self, start=kept.astype(np.int64), row=self.row[keep])
+
+    def to_frame(self) -> pd.DataFrame:
+        """A long pandas table: one row an answer, and whether it is correct where there is a key."""
+        from sprite.data.writing import long_frame
+
+        return long_frame(self)
+
+    def write(self, path: str | os.PathLike[str], layout: Literal["wide", "long"] | None = None) -> None:
+        """Write the answers as CSV (wide unless told otherwise) or Parquet (long); `sprite.read` reads them back."""
+        from sprite.data.writing import write
+
+        write(self, path, layout)
 
     def __repr__(self) -> str:
         cells = self.n_respondents * self.n_questions

@@ -119,9 +119,9 @@ def _open_array(array: np.ndarray[Any, Any]) -> Table:
     def fetch(columns: Sequence[int]) -> list[Column]:
         out = []
         for c in columns:
-            values: Any = array[:, c]
+            values = array[:, c]
             if np.ma.isMaskedArray(values):
-                values = values.astype(object).filled(None)
+                values = np.ma.filled(values.astype(object), None)
             if values.dtype.kind in "iuf":
                 out.append(from_arrow(pa.array(np.ascontiguousarray(values), from_pandas=True)))
             else:

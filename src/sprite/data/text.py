@@ -18,6 +18,7 @@ from sprite.data.columns import TEXT, Column, from_arrow
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 MAX_COLUMNS = 50_000
 _HEAD = 1 << 20
+_BLOCK = 4 << 20  # larger than the default, so that there are fewer dictionaries to unite
 _SAMPLE_ROWS = 50
 _BOMS = {
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with

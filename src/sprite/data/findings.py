@@ -1,0 +1,341 @@
+"""What may be wrong with a set of answers: one function a question, each with a remedy."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sprite.core.types import Floats, Ints
+from sprite.data.answers import listing
+from sprite.data.labels import are_numbers, collisions
+from sprite.data.layouts import RESPONDENT, plain
+from sprite.data.responses import Responses
+
+Severity = Literal["warning", "look", "info"]
+
+_MANY = 10
+"""Answers that two respondents must share before it is no accident, and so on: a short test proves nothing."""
+_NO_QUESTION = RESPONDENT | {
+    *("total", "totalscore", "score", "sum", "points", "grade", "mark", "result", "percent", "percentage"),
+    *("timestamp", "time", "date", "datetime", "starttime", "endtime", "duration", "seconds", "submitted"),
+    *("comment", "comments", "remarks", "notes", "feedback", "age", "gender", "group", "class", "section", "school"),
+}
+_TIME = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d{2}.*")
+_KEY_NAMES = {"key", "answerkey", "answers", "correct", "solution", "solutions", "correctanswers", "correctanswer"}
+_NO_ANSWER = {".", "-", "--", "*", "?", "x", "blank", "omit", "omitted", "none", "missing", "noanswer", "notreached"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing worth knowing, and what to do about it."""
+
+    kind: str
+    severity: Severity
+    message: str
+    remedy: str = ""
+    question: str | None = None
+    option: str | None = None
+
+
+def sizes(r: Responses) -> Iterator[Finding]:
+    """Too little to learn from."""
+    silent = int((np.diff(r.start) == 0).sum())
+    if silent:
+        yield Finding(
+            "empty_respondents",
+            "info",
+            f"{silent:,} of {r.n_respondents:,} respondents answered nothing.",
+            "They harm nothing: their ability is what one knows without any answer.",
+        )
+    if r.n_respondents - silent < 30:
+        yield Finding(
+            "few_respondents",
+            "look",
+            f"Only {r.n_respondents - silent} respondents answered anything.",
+            "Read every result with its uncertainty; verdicts on single options need more.",
+        )
+
+
+def questions(r: Responses) -> Iterator[Finding]:
+    """Questions without a choice, or that are no questions."""
+    count = r.layout.count
+    for j, (name, labels) in enumerate(zip(r.questions, r.options, strict=True)):
+        own = count[r.first[j] : r.first[j + 1]]
+        answers = int(own.sum())
+        chosen = [label for label, n in zip(labels, own, strict=True) if n]
+        if plain(name) in _NO_QUESTION or (chosen and all(_TIME.fullmatch(label) for label in chosen)):
+            yield _no_question(name, "its name or content says so")
+        elif len(chosen) > 20 and len(chosen) > 0.5 * answers:
+            yield _no_question(name, f"{answers:,} answers are {len(chosen):,} different ones")
+        elif not answers:
+            yield Finding(
+                "empty_question", "warning", f"Nobody answered {name!r}.", "It teaches nothing; leave it out.", name
+            )
+        elif len(chosen) == 1:
+            yield Finding(
+                "constant_question",
+                "warning",
+                f"Everybody who answered {name!r} chose {chosen[0]!r}.",
+                "It teaches nothing about anybody; leave it out, or declare the options nobody chose.",
+                name,
+                chosen[0],
+            )
+
+
+def _no_question(name: str, why: str) -> Finding:
+    return Finding(
+        "not_a_question",
+        "warning",
+        f"Column {name!r} does not look like a question: {why}.",
+        f"Leave it out: --ignore {name!r} (ignore=[{name!r}]); if it names the respondents, --respondent {name!r}.",
+        name,
+    )
+
+
+def labels(r: Responses) -> Iterator[Finding]:
+    """Labels that are probably one, or that mean no answer."""
+    for name, options in zip(r.questions, r.options, strict=True):
+        for group in collisions(options):
+            yield Finding(
+                "label_collision",
+                "warning",
+                f"{name!r} has the options {' and '.join(map(repr, group))}, which differ only in case or blanks.",
+                "If they are the same, write them alike in the data.",
+                name,
+                group[-1],
+            )
+    for group in collisions(r.questions):
+        yield Finding(
+            "question_collision",
+            "look",
+            f"The questions {' and '.join(map(repr, group))} differ only in case or blanks.",
+            "If they are the same, write them alike in the data.",
+            group[-1],
+        )
+    yield from _one_question_only(r)
+    yield from _missing_codes(r)
+
+
+def _one_question_only(r: Responses) -> Iterator[Finding]:
+    """A label that only one question has, where all its others are common, is often a typing slip."""
+    seen = Counter(label for options in r.options for label in options)
+    if r.n_questions < 5:
+        return
+    for name, options in zip(r.questions, r.options, strict=True):
+        alone = [label for label in options if seen[label] == 1]
+        common = [label for label in options if seen[label] > r.n_questions / 2]
+        if len(alone) == 1 and len(common) >= 2 and not any(alone[0] in group for group in collisions(options)):
+            yield Finding(
+                "lone_label",
+                "look",
+                f"No question but {name!r} has the option {alone[0]!r}.",
+                "Check that it is not a typing slip.",
+                name,
+                alone[0],
+            )
+
+
+def _missing_codes(r: Responses) -> Iterator[Finding]:
+    """A label of most questions that is never correct and stands apart from the rest, such as 9 after 1-5."""
+    seen = Counter(label for options in r.options for label in options)
+    correct = {label for own in r.key.values() for label in own}
+    numbers = sorted({float(label) for label in seen if are_numbers([label])})
+    for label, n in seen.items():
+        if n < max(2, r.n_questions / 2) or label in correct:
+            continue
+        apart = False
+        if are_numbers([label]) and len(numbers) > 2:
+            value = float(label)
+            apart = value < 0 <= numbers[1] or (value == numbers[-1] and value - numbers[-2] > 1.5)
+        if apart or plain(label) in _NO_ANSWER or label.lower() in _NO_ANSWER:
+            yield Finding(
+                "missing_code",
+                "look",
+                f"The label {label!r} of {n} questions may mean that there is no answer.",
+                f"If so: --missing {label!r} (missing_codes=[{label!r}]); --omitted {label!r} keeps it as an option.",
+                option=label,
+            )
+
+
+def missing(r: Responses) -> Iterator[Finding]:
+    """Answers that end before the test does."""
+    cells = r.n_respondents * r.n_questions
+    if not r.n_answers or r.n_questions < _MANY or r.n_answers < 0.5 * cells:
+        return
+    answered = np.diff(r.start) > 0
+    last = r.question_of_row[r.row[r.start[1:][answered] - 1]]
+    tail = r.n_questions - 1 - last
+    stopped = int((tail >= 2).sum())
+    lost = int(tail[tail >= 2].sum())
+    gaps = cells - r.n_answers
+    if stopped >= 0.02 * r.n_respondents and lost > 0.2 * gaps:
+        yield Finding(
+            "not_reached",
+            "look",
+            f"{stopped:,} respondents stopped at least two questions before the end; {lost / gaps:.0%} of all missing "
+            "answers are there.",
+            "Time may have run out: questions at the end then tell about speed too.",
+        )
+
+
+def connections(r: Responses) -> Iterator[Finding]:
+    """Groups of respondents and questions that share nothing have no common scale."""
+    if not r.n_answers:
+        return
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    who, what = r.respondent_of_answer, r.question_of_row[r.row].astype(np.int64)
+    n = r.n_respondents + r.n_questions
+    ones = np.ones(len(who), dtype=np.int8)
+    _, group = connected_components(coo_array((ones, (who, what + r.n_respondents)), shape=(n, n)), directed=False)
+    of_question = group[r.n_respondents :]
+    answered = np.bincount(what, minlength=r.n_questions) > 0
+    found = [np.flatnonzero((of_question == g) & answered) for g in np.unique(of_question[answered])]
+    if len(found) < 2:
+        return
+    parts = [
+        f"{len(own)} questions ({listing([r.questions[j] for j in own], 2)})"
+        for own in sorted(found, key=len, reverse=True)[:4]
+    ]
+    yield Finding(
+        "disconnected",
+        "warning",
+        f"The test falls into {len(found)} parts that share no respondent: {'; '.join(parts)}.",
+        "Abilities cannot be compared between them: analyse each alone, or add common questions or respondents.",
+    )
+
+
+def duplicates(r: Responses) -> Iterator[Finding]:
+    """Respondents who answered exactly alike, where their answers are too rare for chance."""
+    long_enough = np.diff(r.start) >= _MANY
+    if not long_enough.any():
+        return
+    weights = np.random.default_rng(0).integers(1, 2**62, int(r.first[-1]), dtype=np.uint64)
+    summed = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weights[r.row], dtype=np.uint64)])
+    finger = summed[r.start[1:]] - summed[r.start[:-1]]
+    count = r.layout.count
+    share = count / np.maximum(r.layout.sum_by_question(count.astype(np.float64))[r.layout.question], 1.0)
+    rarity = np.concatenate([[0.0], np.cumsum(np.log(share[r.row]))])
+    chance = rarity[r.start[1:]] - rarity[r.start[:-1]]
+    candidates = np.flatnonzero(long_enough & (chance + 2 * np.log(r.n_respondents) < np.log(1e-6)))
+    _, inverse, times = np.unique(finger[candidates], return_inverse=True, return_counts=True)
+    again = candidates[times[inverse] > 1]
+    if not len(again):
+        return
+    first = again[finger[again] == finger[again[0]]]
+    yield Finding(
+        "same_answers",
+        "look",
+        f"{len(again):,} respondents share all their answers with another, such as "
+        f"{listing([str(name) for name in r.respondents[first]], 3)}.",
+        "Look for sheets entered twice or copied, and for surveys filled in without reading.",
+    )
+
+
+def key_row(r: Responses) -> Iterator[Finding]:
+    """A row that is the key rather than a respondent."""
+    named = [str(name) for name in r.respondents if plain(str(name)) in _KEY_NAMES] if r.n_respondents else []
+    for name in named:
+        yield Finding(
+            "key_row",
+            "warning",
+            f"Respondent {name!r} looks like a row that holds the key.",
+            f"If so, say --key '@{name}' (key='@{name}'); the row is then no respondent.",
+        )
+    keyed = len(r.key)
+    if keyed < _MANY:
+        return
+    right = np.concatenate([[0], np.cumsum(r.correct[r.row])])
+    perfect = np.flatnonzero(right[r.start[1:]] - right[r.start[:-1]] == keyed)
+    if 0 < len(perfect) <= max(3, 0.002 * r.n_respondents):
+        yield Finding(
+            "perfect_row",
+            "look",
+            f"All {keyed} answers of {listing([str(name) for name in r.respondents[perfect]])} agree with the key.",
+            "If that is a key left among the answers, remove it; else well done.",
+        )
+
+
+def key(r: Responses) -> Iterator[Finding]:
+    """Questions without a key, and keys that the answers do not support."""
+    without = [name for name, labels in zip(r.questions, r.options, strict=True) if name not in r.key and labels]
+    if not r.key:
+        yield Finding(
+            "no_key",
+            "info",
+            "There is no key.",
+            "Fine for surveys; for a test give --key, so that correct options and the direction of ability are known.",
+        )
+        return
+    if without:
+        yield Finding(
+            "unkeyed_questions",
+            "warning",
+            f"{len(without)} of {r.n_questions} questions have no key: {listing(without)}.",
+            "Add them to the key, unless nothing is correct there.",
+        )
+    item_rest = item_rest_correlations(r)
+    for j, (name, labels) in enumerate(zip(r.questions, r.options, strict=True)):
+        if name not in r.key:
+            continue
+        own = r.layout.count[r.first[j] : r.first[j + 1]]
+        correct = r.correct[r.first[j] : r.first[j + 1]]
+        answers = int(own.sum())
+        keyed = ";".join(r.key[name])
+        if not answers:
+            continue
+        share, most = int(own[correct].sum()), int(np.argmax(own))
+        said = f"{share / answers:.0%} chose the key {keyed!r} of {name!r}"
+        if share == 0:
+            kind, message, severity = "key_unchosen", f"Nobody chose the key {keyed!r} of {name!r}.", "warning"
+        elif item_rest[j] < 0 and answers >= 30:
+            kind, severity = "key_negative", "warning"
+            message = f"{said}, and they did worse elsewhere (item-rest correlation {item_rest[j]:.2f})."
+        elif len(labels) > 2 and share <= own.min() and not correct[most]:
+            kind, message, severity = "key_least_chosen", f"Only {said}, fewer than any other option.", "look"
+        elif share < own[~correct].max(initial=0):
+            kind, severity = "key_not_most_chosen", "info"
+            message = f"{said}, and {own[most] / answers:.0%} chose {labels[most]!r}."
+        else:
+            continue
+        remedy = "Look at this question: is the key right?"
+        yield Finding(kind, severity, message, remedy, name, keyed)  # type: ignore[arg-type]
+
+
+def item_rest_correlations(r: Responses) -> Floats:
+    """Correlation of each question's right/wrong with the share right among the respondent's other questions."""
+    q = r.question_of_row[r.row].astype(np.int64)
+    who: Ints = r.respondent_of_answer
+    keyed = np.isin(np.arange(r.n_questions), r.question_of_row[r.correct])[q]
+    q, who, right = q[keyed], who[keyed], r.correct[r.row[keyed]].astype(np.float64)
+    total = np.bincount(who, right, minlength=r.n_respondents)[who] - right
+    others = np.bincount(who, minlength=r.n_respondents)[who] - 1
+    use = others > 0
+    q, right, rest = q[use], right[use], total[use] / others[use]
+    n = np.maximum(np.bincount(q, minlength=r.n_questions), 1)
+
+    def centred(values: Floats) -> Floats:
+        return np.asarray(values - (np.bincount(q, values, minlength=r.n_questions) / n)[q])
+
+    x, y = centred(right), centred(rest)
+    xx, yy, xy = (np.bincount(q, v, minlength=r.n_questions) for v in (x * x, y * y, x * y))
+    size = np.sqrt(xx * yy)
+    return np.asarray(np.where(size > 1e-12, xy / np.where(size > 1e-12, size, 1.0), 0.0))
+
+
+CHECKS: tuple[Callable[[Responses], Iterator[Finding]], ...] = (
+    sizes,
+    questions,
+    labels,
+    missing,
+    connections,
+    key,
+    key_row,
+    duplicates,
+)
