@@ -140,10 +140,11 @@ def _invert(weight: Floats, uniform: float) -> int:
         weight[k] = total
     # Below one, so that the last place with any weight always exceeds it.
     target = min(uniform, BELOW_ONE) * total
+    # Counting is a vector loop, where a search would end in a mispredicted branch.
+    place = 0
     for k in range(weight.shape[0]):
-        if weight[k] > target:
-            return k
-    return -1
+        place += weight[k] <= target
+    return place if total > 0.0 else -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -172,7 +173,8 @@ def _draw_abilities(
             top, left, right = window(level, at, n)
             line = level[at + left : at + right]
             size = line.shape[0]
-            weight[:size] = line
+            for k in range(size):
+                weight[k] = line[k]
             exponentiate(weight, 0, size, top)
             for k in range(size - 1):
                 mass[k] = _cell_mass(weight[k], weight[k + 1], abs(line[k + 1] - line[k]))

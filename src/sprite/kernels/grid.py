@@ -14,10 +14,10 @@ from sprite.kernels.lanes import (
     add_rows_1,
     add_rows_2,
     add_rows_4,
-    aligned,
     all_below,
     highest,
     padded,
+    scratch,
 )
 from sprite.kernels.vexp import vexp
 
@@ -43,18 +43,12 @@ def prepare(start: Ints, row: Rows, table: Floats, log_weight: Floats) -> Inputs
     n_nodes = len(log_weight)
     if np.ndim(table) != 2 or table.shape[1] != n_nodes:
         raise ValueError(f"a table of shape {np.shape(table)} does not fit {n_nodes} log weights")
-    wide_table = aligned(table.shape[0], padded(n_nodes))
+    wide_table = scratch("table", table.shape[0], padded(n_nodes))
     wide_table[:, :n_nodes] = table
-    return Inputs(fixed(start, np.int64), fixed(row, np.int32), wide_table, widen(log_weight, -np.inf))
-
-
-def widen(values: ArrayLike, fill: float) -> Floats:
-    """A line of numbers, one a node, filled up to whole vectors."""
-    line = np.asarray(values)
-    wide = aligned(padded(len(line)))
-    wide[: len(line)] = line
-    wide[len(line) :] = fill
-    return wide
+    wide_table[:, n_nodes:] = 0.0
+    wide_log_weight = np.full(padded(n_nodes), -np.inf)
+    wide_log_weight[:n_nodes] = log_weight
+    return Inputs(fixed(start, np.int64), fixed(row, np.int32), wide_table, wide_log_weight)
 
 
 def fixed(values: ArrayLike, kind: type[np.generic]) -> np.ndarray:
@@ -68,7 +62,7 @@ def fixed(values: ArrayLike, kind: type[np.generic]) -> np.ndarray:
 
 def block_buffer(log_weight: Floats) -> Floats:
     """Room for the log posteriors of a block, one line of nodes after the other."""
-    return aligned(BLOCK * len(log_weight))
+    return scratch("block", BLOCK * len(log_weight))
 
 
 @njit(nogil=True, error_model="numpy")
@@ -77,7 +71,9 @@ def fill(level: Floats, start: Ints, row: Rows, table: Floats, log_weight: Float
     n = log_weight.shape[0]
     for i in range(low, high):
         at = (i - low) * n
-        level[at : at + n] = log_weight
+        line = level[at : at + n]
+        for k in range(n):
+            line[k] = log_weight[k]
         begin, end = start[i], start[i + 1]
         column = 0
         while column + 4 * LANES <= n:

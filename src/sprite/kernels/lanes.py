@@ -5,11 +5,13 @@ maximum of floats at all (NaN forbids it). So these few loops are spelled out fo
 numbers onto whatever the processor has: one register of AVX-512, two of AVX2, four of SSE or NEON.
 
 Arrays are flat or two-dimensional and C-contiguous, with rows a multiple of `LANES` long. They should start on a
-cache line (`aligned`): a vector across two lines costs twice.
+cache line (`scratch`): a vector across two lines costs twice.
 """
 
 from __future__ import annotations
 
+import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ _LINE = 64
 _INT = ir.IntType(64)
 _INDEX = ir.IntType(32)
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_KEPT = 2**20
+_memory = threading.local()
 
 
 def padded(n: int) -> int:
@@ -32,12 +36,21 @@ def padded(n: int) -> int:
     return -(-n // LANES) * LANES
 
 
-def aligned(*shape: int) -> Floats:
-    """A C-contiguous array of zeros that starts on a cache line."""
-    size = int(np.prod(shape))
-    spare = np.zeros(size + LANES)
-    skip = -spare.ctypes.data % _LINE // spare.itemsize
-    return spare[skip : skip + size].reshape(shape)
+def scratch(name: str, *shape: int) -> Floats:
+    """A C-contiguous array that starts on a cache line, its contents undefined.
+
+    A thread gets the same memory again under the same name: fresh pages from the system would cost more than a
+    small pass over the answers. Very large ones are not kept.
+    """
+    size = math.prod(shape)
+    memory: Floats | None = getattr(_memory, name, None)
+    if memory is None or len(memory) < size:
+        spare = np.empty(size + LANES)
+        skip = -spare.ctypes.data % _LINE // spare.itemsize
+        memory = spare[skip : skip + size]
+        if size <= _KEPT:
+            setattr(_memory, name, memory)
+    return memory[:size].reshape(shape)
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any) -> tuple[Any, Any]:

@@ -14,14 +14,14 @@ import numpy as np
 from numba import njit
 
 from sprite.core.types import Floats, Ints, Rows
-from sprite.kernels.grid import BLOCK, block_buffer, exponentiate, fill, prepare, scale, widen, window
+from sprite.kernels.grid import BLOCK, block_buffer, exponentiate, fill, prepare, scale, window
 from sprite.kernels.lanes import (
     LANES,
     add_to_rows_1,
     add_to_rows_2,
     add_to_rows_3,
     add_to_rows_4,
-    aligned,
+    scratch,
 )
 from sprite.kernels.threads import run, split
 
@@ -51,12 +51,12 @@ def expected_counts(
 
     def task(low: int, high: int) -> Floats:
         # One vector longer than the nodes: rows a power of two apart would compete for the same places in cache.
-        counts = aligned(n_rows, width + LANES)
+        counts = scratch("counts", n_rows, width + LANES)
+        counts[:] = 0.0
         _expected_counts(*data, low, high, block_buffer(data.log_weight), out, counts)
-        return counts[:, : len(log_weight)]
+        return counts[:, : len(log_weight)].copy()
 
-    first, *others = run(task, split(start, len(log_weight), threads))
-    total = first.copy()
+    total, *others = run(task, split(start, len(log_weight), threads))
     for counts in others:
         total += counts
     return out, total
@@ -89,7 +89,8 @@ def moments(
     and mode are NaN for a respondent whose answers are impossible at every node.
     """
     data = prepare(start, row, table, log_weight)
-    wide_nodes = widen(nodes, 0.0)
+    wide_nodes = np.zeros(len(data.log_weight))
+    wide_nodes[: len(nodes)] = nodes
     out = np.empty((4, len(start) - 1))
 
     def task(low: int, high: int) -> None:
