@@ -78,6 +78,14 @@ def test_node_counts_and_the_fused_call():
     np.testing.assert_array_equal(out[1], counts)
 
 
+def test_arrays_that_do_not_fit_are_refused():
+    *data, _ = small_test()
+    with pytest.raises(ValueError, match="uniform must be 10 numbers"):
+        draws.draw_nodes(*data, np.zeros(9))
+    with pytest.raises(ValueError, match="out must be int32"):
+        draws.draw_counts(*data, np.zeros(10), out=(np.zeros(10, dtype=np.int64), np.zeros((12, 41))))
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 1000])
 def test_draws_do_not_depend_on_threads(n):
     start, row, table, log_weight, nodes = small_test()

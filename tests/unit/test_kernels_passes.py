@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from sprite.core.errors import InputError
 from sprite.kernels import passes, threads
 
 
@@ -176,10 +177,14 @@ def test_inputs_stay_writeable_and_unchanged():
         np.testing.assert_array_equal(array, copy)
 
 
-def test_a_table_of_the_wrong_width_is_refused():
-    start, row, table, log_weight, _ = CASES["ragged"]
+def test_arrays_that_do_not_fit_are_refused():
+    start, row, table, log_weight, nodes = CASES["ragged"]
     with pytest.raises(ValueError, match="does not fit"):
         passes.log_likelihood(start, row, table, log_weight[:-1])
+    with pytest.raises(ValueError, match="ends at answer"):
+        passes.log_likelihood(start, row[:-1], table, log_weight)
+    with pytest.raises(ValueError, match="nodes must be 41 numbers"):
+        passes.moments(start, row, table, log_weight, nodes[:-1])
 
 
 def test_runs_cover_all_respondents_with_even_work():
@@ -202,4 +207,6 @@ def test_number_of_threads_can_be_set(monkeypatch):
     threads.set_threads(None)
     assert threads.get_threads() == 5
     assert threads.split(start[:10], 64, None) == [(0, 9)]
-    threads.set_threads(None)
+    monkeypatch.setenv("SPRITE_THREADS", "many")
+    with pytest.raises(InputError, match="found 'many'"):
+        threads.get_threads()

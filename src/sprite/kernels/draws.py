@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from sprite.core.types import Floats, Ints, Rows
-from sprite.kernels.grid import BLOCK, block_buffer, exponentiate, fill, fixed, prepare, window
+from sprite.kernels.grid import BLOCK, block_buffer, exponentiate, fill, fixed, one_each, prepare, window
 from sprite.kernels.threads import run, split
 
 BELOW_ONE = 1.0 - 2.0**-53
@@ -25,7 +25,7 @@ def draw_nodes(
     The node is -1 where the answers are impossible at every node.
     """
     data = prepare(start, row, table, log_weight)
-    uniform = fixed(uniform, np.float64)
+    uniform = one_each(uniform, len(start) - 1, "uniform")
     node = np.empty(len(start) - 1, dtype=np.int32)
 
     def task(low: int, high: int) -> None:
@@ -53,11 +53,16 @@ def draw_counts(
 ) -> tuple[Rows, Floats]:
     """`draw_nodes` and `node_counts` in one call, the heart of a Gibbs sweep; `out` gives arrays to overwrite."""
     data = prepare(start, row, table, log_weight)
-    uniform = fixed(uniform, np.float64)
+    uniform = one_each(uniform, len(start) - 1, "uniform")
     if out is None:
         node, counts = np.empty(len(start) - 1, dtype=np.int32), np.zeros(table.shape)
     else:
         node, counts = out
+        if node.shape != uniform.shape or node.dtype != np.int32 or counts.shape != table.shape:
+            raise ValueError(
+                f"out must be int32 of {uniform.shape} and float64 of {table.shape}, "
+                f"found {node.dtype} of {node.shape} and {counts.dtype} of {counts.shape}"
+            )
         counts[:] = 0.0
 
     def task(low: int, high: int) -> Floats:
@@ -88,12 +93,14 @@ def draw_abilities(
     NaN where the answers are impossible at every node.
     """
     data = prepare(start, row, table, log_weight)
-    u_cell, u_within = fixed(u_cell, np.float64), fixed(u_within, np.float64)
-    z = np.empty(len(start) - 1)
+    n = len(start) - 1
+    u_cell, u_within = one_each(u_cell, n, "u_cell"), one_each(u_within, n, "u_within")
+    nodes = one_each(nodes, len(log_weight), "nodes")
+    z = np.empty(n)
 
     def task(low: int, high: int) -> None:
         buffer = block_buffer(data.log_weight)
-        _draw_abilities(*data, low, high, buffer, fixed(nodes, np.float64), u_cell, u_within, z)
+        _draw_abilities(*data, low, high, buffer, nodes, u_cell, u_within, z)
 
     run(task, split(start, len(log_weight), threads))
     return z

@@ -43,12 +43,22 @@ def prepare(start: Ints, row: Rows, table: Floats, log_weight: Floats) -> Inputs
     n_nodes = len(log_weight)
     if np.ndim(table) != 2 or table.shape[1] != n_nodes:
         raise ValueError(f"a table of shape {np.shape(table)} does not fit {n_nodes} log weights")
+    if start[-1] > len(row):
+        raise ValueError(f"the last respondent ends at answer {start[-1]} of {len(row)}")
     wide_table = scratch("table", table.shape[0], padded(n_nodes))
     wide_table[:, :n_nodes] = table
     wide_table[:, n_nodes:] = 0.0
     wide_log_weight = np.full(padded(n_nodes), -np.inf)
     wide_log_weight[:n_nodes] = log_weight
     return Inputs(fixed(start, np.int64), fixed(row, np.int32), wide_table, wide_log_weight)
+
+
+def one_each(values: ArrayLike, n: int, what: str) -> Floats:
+    """A line of `n` numbers, as the kernels take it."""
+    line = fixed(values, np.float64)
+    if line.shape != (n,):
+        raise ValueError(f"{what} must be {n} numbers, found an array of shape {line.shape}")
+    return line
 
 
 def fixed(values: ArrayLike, kind: type[np.generic]) -> np.ndarray:

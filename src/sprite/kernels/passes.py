@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from sprite.core.types import Floats, Ints, Rows
-from sprite.kernels.grid import BLOCK, block_buffer, exponentiate, fill, prepare, scale, window
+from sprite.kernels.grid import BLOCK, block_buffer, exponentiate, fill, one_each, prepare, scale, window
 from sprite.kernels.lanes import (
     LANES,
     add_to_rows_1,
@@ -90,7 +90,7 @@ def moments(
     """
     data = prepare(start, row, table, log_weight)
     wide_nodes = np.zeros(len(data.log_weight))
-    wide_nodes[: len(nodes)] = nodes
+    wide_nodes[: len(log_weight)] = one_each(nodes, len(log_weight), "nodes")
     out = np.empty((4, len(start) - 1))
 
     def task(low: int, high: int) -> None:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TypeVar
 
+from sprite.core.errors import InputError
 from sprite.core.types import Ints
 
 Result = TypeVar("Result")
@@ -37,9 +38,14 @@ def set_threads(threads: int | None) -> None:
 def get_threads() -> int:
     """How many threads the kernels use unless told otherwise."""
     if _threads is None:
-        named = os.environ.get("SPRITE_THREADS", "")
-        set_threads(int(named) if named.isdigit() and int(named) else os.cpu_count() or 1)
-    assert _threads is not None
+        named = os.environ.get("SPRITE_THREADS", "").strip()
+        if named and not (named.isdigit() and int(named)):
+            raise InputError(
+                "the environment variable SPRITE_THREADS is not a number of threads",
+                found=named,
+                remedy="Set it to 1 or more, or unset it to use all processors",
+            )
+        return int(named) if named else os.cpu_count() or 1
     return _threads
 
 
