@@ -223,7 +223,7 @@ def duplicates(r: Responses) -> Iterator[Finding]:
     share = count / np.maximum(r.layout.sum_by_question(count.astype(np.float64))[r.layout.question], 1.0)
     rarity = np.concatenate([[0.0], np.cumsum(np.log(share[r.row]))])
     chance = rarity[r.start[1:]] - rarity[r.start[:-1]]
-    candidates = np.flatnonzero(long_enough & (chance + 2 * np.log(r.n_respondents) < np.log(1e-6)))
+    candidates = np.flatnonzero(long_enough & (chance + 2 * np.log(r.n_respondents) < np.log(1e-3)))
     _, inverse, times = np.unique(finger[candidates], return_inverse=True, return_counts=True)
     again = candidates[times[inverse] > 1]
     if not len(again):

@@ -101,13 +101,13 @@ def _open_path(path: Path, separator: str | None, encoding: str | None) -> Sourc
 def _first_bytes(path: Path) -> bytes:
     """The beginning of the file, or why it cannot be had."""
     file = str(path)
-    if path.is_dir():
-        inside = path / "responses.csv"
-        remedy = f"Name the file itself: {inside}" if inside.exists() else f"Name a {TEXT_KINDS} file"
-        raise InputError("this is a folder, not a file", file=file, remedy=remedy)
     try:
         with path.open("rb") as stream:
             return stream.read(4096)
+    except IsADirectoryError:
+        inside = path / "responses.csv"
+        remedy = f"Name the file itself: {inside}" if inside.exists() else f"Name a {TEXT_KINDS} file"
+        raise InputError("this is a folder, not a file", file=file, remedy=remedy) from None
     except FileNotFoundError:
         raise InputError("there is no such file", file=file, remedy=_near(path)) from None
     except PermissionError:

@@ -120,9 +120,8 @@ def _open_array(array: np.ndarray[Any, Any]) -> Table:
         out = []
         for c in columns:
             values = array[:, c]
-            if np.ma.isMaskedArray(values):
-                values = np.ma.filled(values.astype(object), None)
-            if values.dtype.kind in "iuf":
+            # The list of a masked array has None where the mask is, so only plain numbers take the quick way.
+            if values.dtype.kind in "iuf" and not np.ma.isMaskedArray(values):
                 out.append(from_arrow(pa.array(np.ascontiguousarray(values), from_pandas=True)))
             else:
                 out.append(from_values(values.tolist()))

@@ -49,7 +49,12 @@ class TextTable:
         try:
             table = arrow_csv.read_csv(
                 self.path,
-                arrow_csv.ReadOptions(column_names=places, skip_rows_after_names=self.skip, encoding=self.encoding),
+                arrow_csv.ReadOptions(
+                    column_names=places,
+                    skip_rows_after_names=self.skip,
+                    encoding=self.encoding,
+                    block_size=_BLOCK,
+                ),
                 # Allowing line breaks inside cells costs time, so only where there is a quotation mark at all.
                 arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=self.quoted),
                 arrow_csv.ConvertOptions(
@@ -170,7 +175,7 @@ def _encoding(path: Path, wanted: str | None) -> tuple[str, int, str]:
     marked = next((name for bom, name in _BOMS.items() if head.startswith(bom)), None)
     if wanted is not None:
         try:
-            b"".decode(wanted)  # refuses codecs that are not encodings of text, too
+            "a".encode(wanted)  # refuses codecs that are not encodings of text, too
             name = codecs.lookup(wanted).name.replace("utf-8-sig", "utf-8")
         except (LookupError, ValueError):
             raise InputError(

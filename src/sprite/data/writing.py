@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -76,8 +76,14 @@ def read_folder(folder: str | os.PathLike[str]) -> Responses:
 def write_csv(path: Path, rows: Iterable[Sequence[str]], separator: str = ",") -> None:
     """Write a table of text; cells that a spreadsheet would run as a formula get a quote in front."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
-        writer.writerows([guard(cell) for cell in cells] for cells in rows)
+        special = re.compile(f'["\r\n{re.escape(separator)}]')
+        for cells in rows:
+            stream.write(separator.join(_quoted(guard(cell), special) for cell in cells) + "\n")
+
+
+def _quoted(cell: str, special: re.Pattern[str]) -> str:
+    """A cell in quotation marks where it needs them; the csv module would leave a lone carriage return bare."""
+    return '"' + cell.replace('"', '""') + '"' if special.search(cell) else cell
 
 
 @contextmanager
