@@ -87,6 +87,11 @@ class Packing:
         of_u = _apply(self._transposed, natural)
         return np.asarray(of_u * np.where(self.exponentiated, self._exp(x), 1.0))
 
+    def jacobian(self, x: Floats) -> sparse.csr_array:
+        """d natural / d x at one x; lines are the entries of `continuous`, one parameter after the other."""
+        scale = np.where(self.exponentiated, self._exp(x), 1.0)
+        return sparse.csr_array(self._matrix @ sparse.diags_array(scale))
+
     def _exp(self, x: Floats) -> Floats:
         # A line search may try anything; within these bounds every table and prior stays finite.
         return np.exp(np.clip(np.where(self.exponentiated, x, 0.0), -_FAR, _FAR))
