@@ -12,7 +12,7 @@ import pytest
 import sprite
 from sprite.core.errors import SpriteWarning
 from sprite.data.check import Check
-from sprite.data.findings import item_rest_correlations
+from sprite.data.key_findings import item_rest_correlations
 
 N, Q = 200, 12
 

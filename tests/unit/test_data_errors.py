@@ -72,6 +72,20 @@ def test_ragged_rows(tmp_path: Path, cells: str) -> None:
     assert "commas" in error.remedy
 
 
+def test_lines_above_the_header(tmp_path: Path) -> None:
+    error = refused(put(tmp_path, "Midterm\n\nstudent,Q1\nann,A\n"))
+    assert error.row == 3
+    assert "taken to be on line 1" in error.remedy
+
+
+def test_a_table_lying_on_its_side(tmp_path: Path) -> None:
+    path = put(tmp_path, "question,ann,bob\nQ1,A,B\nQ2,C,C\n")
+    error = refused(path)
+    assert error.column == "question"
+    assert "Exchange rows and columns" in error.remedy
+    assert sprite.read(path, layout="wide").n_questions in (2, 3)
+
+
 def test_open_quotation_mark(tmp_path: Path) -> None:
     error = refused(put(tmp_path, 'student,Q1\nann,A\nbob,"B\ncyd,C\n'))
     assert error.row == 3
@@ -146,6 +160,8 @@ def zipped() -> bytes:
     [
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "PNG image"),
         (b"%PDF-1.7\n...", "PDF"),
+        (b"\n<!doctype html><table>", "web page"),
+        (b'[{"id": 1}]', "JSON"),
         (gzip.compress(b"id,Q1\na,A\n"), "gzip"),
         (b"id,Q1\na,A\nb\x00,B\n", "binary"),
         (b"id,Q1\n" + b"a,A\n" * 2000 + b"b\x00,B\n", "binary"),
@@ -155,7 +171,20 @@ def zipped() -> bytes:
         (b"\xd0\xcf\x11\xe0" + bytes(600), "neither a spreadsheet"),
         (b"PAR1 not really", "Parquet file is damaged"),
     ],
-    ids=["png", "pdf", "gzip", "nul", "late nul", "bytes", "zip", "broken zip", "broken xls", "broken parquet"],
+    ids=[
+        "png",
+        "pdf",
+        "html",
+        "json",
+        "gzip",
+        "nul",
+        "late nul",
+        "bytes",
+        "zip",
+        "broken zip",
+        "broken xls",
+        "broken parquet",
+    ],
 )
 def test_binary_files(tmp_path: Path, content: bytes, words: str) -> None:
     path = put(tmp_path, content)

@@ -73,6 +73,12 @@ def test_quoted_cells_with_separators_and_line_breaks(tmp_path: Path) -> None:
     assert responses.answers("a, b") == {"Q,1": 'x "y"', "Q\n2": "p\nq"}
 
 
+def test_a_line_that_names_the_separator_and_separators_at_the_end(tmp_path: Path) -> None:
+    assert table(sprite.read(put(tmp_path, "sep=;\r\n" + WIDE.replace(",", ";")))) == EXPECTED
+    head, *body = WIDE.splitlines()
+    assert table(sprite.read(put(tmp_path, "\n".join([head, *(line + "," for line in body)])))) == EXPECTED
+
+
 def test_sources_in_memory() -> None:
     columns = {"respondent": ["ann", "bob", "cyd"], "Q1": ["A", "B", "A"], "Q2": [1, None, 2]}
     sources = (

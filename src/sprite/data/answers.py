@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,10 +12,6 @@ from sprite.core.errors import InputError, SpriteWarning
 from sprite.core.types import Ints, Rows, Strings
 from sprite.data.labels import sort_key
 from sprite.data.responses import MAX_OPTIONS
-
-MANY_OPTIONS = (
-    "Is this free text, a number or a time rather than a choice? Leave the column out with ignore= (--ignore)"
-)
 
 
 @dataclass
@@ -48,7 +44,9 @@ class Answers:
         for j, question in enumerate(self.questions):
             before = self.options[j]
             added = [label for label in extra.get(question, ()) if label not in before]
-            after = sorted([*before, *added], key=sort_key) if added else before
+            after = [*before, *added]
+            if added and before == sorted(before, key=sort_key):  # else the order is the user's: it stays
+                after.sort(key=sort_key)
             place = {label: i for i, label in enumerate(after)}
             remap.append(offset + np.array([place[label] for label in before], dtype=np.int64))
             offset += len(after)
@@ -69,12 +67,12 @@ def listing(items: Sequence[str], limit: int = 5) -> str:
     return shown + (f" and {len(items) - limit} more" if len(items) > limit else "")
 
 
-def refuse_many(n_options: int, where: dict[str, object], found: object) -> None:
+def refuse_many(n_options: int, where: Mapping[str, object], found: object, remedy: str) -> None:
     """Refuse a question with more options than any test has."""
     if n_options > MAX_OPTIONS:
         raise InputError(
             f"question with {n_options:,} different answers, more than the {MAX_OPTIONS} that are allowed",
-            remedy=MANY_OPTIONS,
+            remedy=f"Is this free text, a number or a time rather than a choice? {remedy}",
             found=found,
             **where,  # type: ignore[arg-type]
         )

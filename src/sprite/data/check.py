@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sprite.data.findings import CHECKS, Finding
+from sprite.data import findings as looks
+from sprite.data import key_findings
+from sprite.data.findings import Finding
 from sprite.data.responses import Responses
 
 if TYPE_CHECKING:
     import pandas as pd
 
+CHECKS: tuple[Callable[[Responses], Iterator[Finding]], ...] = (
+    looks.sizes,
+    looks.questions,
+    looks.labels,
+    looks.missing,
+    looks.connections,
+    looks.duplicates,
+    key_findings.key,
+    key_findings.key_row,
+)
 # What the reader notes and the findings say again, with more.
 _RESTATED = ("answered nothing", "differ only in case", "has no answers", "has only one option", "No key for")
 _ORDER = {"warning": 0, "look": 1, "info": 2}

@@ -12,7 +12,7 @@ from sprite.data.answers import Answers, refuse_many
 from sprite.data.columns import Column
 from sprite.data.labels import OMITTED, Rules, Undeclared, settle
 from sprite.data.layouts import Roles
-from sprite.data.responses import names_array
+from sprite.data.responses import MAX_OPTIONS, names_array
 from sprite.data.sources import Source
 
 
@@ -150,8 +150,9 @@ def _rows(
     first = 0
     for j, name in enumerate(questions):
         own = pairs[bounds[j] : bounds[j + 1]] - j * n_labels
-        if len(own) > 255:
-            refuse_many(len(own), {"file": source.file, "column": name}, texts[int(own[0])].as_py())
+        if len(own) > MAX_OPTIONS:
+            where = {"file": source.file, "column": name}
+            refuse_many(len(own), where, texts[int(own[0])].as_py(), "Leave out the rows of this question")
         given = [str(text) for text in texts.take(pa.array(own)).to_pylist()]
         try:
             labels, place = settle(given, rules, rules.options_of(name))
@@ -199,6 +200,6 @@ def _refuse_twice(
     raise InputError(
         f"{who.text(a)!r} has a second answer to {what.text(a)!r}; the first, {answer.text(a)!r}, is on {source.at(a)}",
         found=answer.text(b),
-        remedy="Keep one answer a respondent and question",
+        remedy="Keep one answer a respondent and question, the first attempt, say",
         **source.where(b, roles.response),
     )

@@ -30,6 +30,9 @@ _STRANGERS = {
     b"RDX": "an R data file",
     b"\x7fELF": "a program",
     b"\x89HDF": "an HDF5 file",
+    b"<": "a web page or XML file",
+    b"[{": "a JSON file",
+    b'{"': "a JSON file",
 }
 
 
@@ -87,7 +90,7 @@ def _open_path(path: Path, separator: str | None, encoding: str | None) -> Sourc
         names = tuple(tidy(name) for name in sheet.names)
         return Source(names, sheet.fetch, sheet.line, sheet.about, file)
     for magic, kind in _STRANGERS.items():
-        if head.startswith(magic):
+        if head.lstrip().startswith(magic):
             raise InputError(
                 f"this is {kind}, not a table of answers",
                 file=file,
@@ -104,16 +107,16 @@ def _first_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
             return stream.read(4096)
-    except IsADirectoryError:
+    except (IsADirectoryError, PermissionError):
+        if not path.is_dir():  # Windows calls opening a folder a lack of permission
+            raise InputError(
+                "the file may not be read", file=file, remedy="Change its permissions or copy it elsewhere"
+            ) from None
         inside = path / "responses.csv"
         remedy = f"Name the file itself: {inside}" if inside.exists() else f"Name a {TEXT_KINDS} file"
         raise InputError("this is a folder, not a file", file=file, remedy=remedy) from None
     except FileNotFoundError:
         raise InputError("there is no such file", file=file, remedy=_near(path)) from None
-    except PermissionError:
-        raise InputError(
-            "the file may not be read", file=file, remedy="Change its permissions or copy it elsewhere"
-        ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"the file cannot be read: {reason}", file=file, remedy="Check the path") from None

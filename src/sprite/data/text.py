@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +108,8 @@ class TextTable:
                         row=line,
                         found=self.separator.join(cells[:20]),
                         remedy="Put quotation marks around cells that contain the separator "
-                        f"({SEPARATORS.get(self.separator, self.separator)} here), or name the separator",
+                        f"({SEPARATORS.get(self.separator, self.separator)} here), name the separator, "
+                        f"or remove lines above the header, which was taken to be on line {self.skip}",
                     )
         except csv.Error:
             return
@@ -137,10 +139,12 @@ def open_text(path: Path, separator: str | None, encoding: str | None) -> TextTa
         raise InputError("a separator is one character", found=separator, remedy="Use ',', ';', '|' or a tab")
     encoding, quotes, how = _encoding(path, encoding)
     lines = _head(path, encoding)
+    told = re.fullmatch(r"sep=(.)", lines[0].strip("\r\n"), re.IGNORECASE) if lines else None
     if separator is None:
-        separator = _sniff(lines)
+        separator = told[1] if told else _sniff(lines)
     rows = _parse(lines, separator)
-    skip = next((i for i, cells in enumerate(rows) if cells), None)
+    # Spreadsheets may write a first line that names the separator.
+    skip = next((i for i, cells in enumerate(rows) if cells and not (told and i == 0)), None)
     if skip is None:
         raise InputError("the file holds only blank lines", file=file, remedy="Export the answers again")
     names = rows[skip]
@@ -152,11 +156,13 @@ def open_text(path: Path, separator: str | None, encoding: str | None) -> TextTa
             remedy="Write large tests as a long table: respondent, question, response",
         )
     body = [cells for cells in rows[skip + 1 : skip + 1 + _SAMPLE_ROWS] if cells]
-    if body and all(len(cells) == len(names) + 1 for cells in body):
-        names = ["", *names]  # R's write.table gives the column of row names no header cell
+    if body and len(names) > 1 and all(len(cells) == len(names) + 1 for cells in body):
+        # A separator at the end of every line, or R's write.table, whose column of row names has no header cell.
+        names = ["", *names] if any(cells[-1] for cells in body) else [*names, ""]
     named = SEPARATORS.get(separator, repr(separator))
     alone = len(names) == 1
-    about = f"text, {'one column' if alone else f'separated by {named}'}, {how}"
+    shape = "one column (name the separator if there should be more)" if alone else f"separated by {named}"
+    about = f"text, {shape}, {how}"
     table = TextTable(path, tuple(names), separator, encoding, skip + 1, quotes > 0, about)
     if quotes % 2:
         table.refuse_open_quote()

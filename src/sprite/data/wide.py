@@ -14,7 +14,7 @@ from sprite.data.answers import Answers, refuse_many
 from sprite.data.columns import Column
 from sprite.data.labels import OMITTED, Rules, Undeclared, settle
 from sprite.data.layouts import respondent_column
-from sprite.data.responses import names_array
+from sprite.data.responses import MAX_OPTIONS, names_array
 from sprite.data.sources import Source
 
 
@@ -183,9 +183,10 @@ def _question(
     labels = [str(text) for text in column.values.to_pylist()]
     counted = np.bincount(codes[codes >= 0], minlength=len(labels))
     chosen = [i for i in np.flatnonzero(counted) if not rules.is_missing(labels[i])]
-    if len(chosen) > 255:
+    if len(chosen) > MAX_OPTIONS:
         row = int(np.argmax(codes >= 0))
-        refuse_many(len(chosen), source.where(None, name), column.text(row))
+        remedy = f"Leave the column out: ignore=[{name!r}] (--ignore {name!r})"
+        refuse_many(len(chosen), source.where(None, name), column.text(row), remedy)
     given = [labels[i] for i in chosen]
     if rules.keeps_empty and (codes[present] < 0).any():
         given.append(OMITTED)
