@@ -62,7 +62,7 @@ def sizes(r: Responses) -> Iterator[Finding]:
 
 def questions(r: Responses) -> Iterator[Finding]:
     """Questions without a choice, or that are no questions."""
-    count = r.layout.count
+    count = r.count
     for j, (name, labels) in enumerate(zip(r.questions, r.options, strict=True)):
         own = count[r.first[j] : r.first[j + 1]]
         answers = int(own.sum())
@@ -218,8 +218,7 @@ def duplicates(r: Responses) -> Iterator[Finding]:
     weights = np.random.default_rng(0).integers(1, 2**62, int(r.first[-1]), dtype=np.uint64)
     summed = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weights[r.row], dtype=np.uint64)])
     finger = summed[r.start[1:]] - summed[r.start[:-1]]
-    count = r.layout.count
-    share = count / np.maximum(r.layout.sum_by_question(count.astype(np.float64))[r.layout.question], 1.0)
+    share = r.count / np.maximum(np.bincount(r.question_of_row, r.count), 1.0)[r.question_of_row]
     rarity = np.concatenate([[0.0], np.cumsum(np.log(share[r.row]))])
     chance = rarity[r.start[1:]] - rarity[r.start[:-1]]
     candidates = np.flatnonzero(long_enough & (chance + 2 * np.log(r.n_respondents) < np.log(1e-3)))

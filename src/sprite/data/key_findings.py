@@ -61,7 +61,7 @@ def key(r: Responses) -> Iterator[Finding]:
     for j, (name, labels) in enumerate(zip(r.questions, r.options, strict=True)):
         if name not in r.key:
             continue
-        own = r.layout.count[r.first[j] : r.first[j + 1]]
+        own = r.count[r.first[j] : r.first[j + 1]]
         correct = r.correct[r.first[j] : r.first[j + 1]]
         answers = int(own.sum())
         keyed = ";".join(r.key[name])

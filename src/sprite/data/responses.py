@@ -85,6 +85,11 @@ class Responses:
         """The question each row belongs to."""
         return np.repeat(np.arange(self.n_questions, dtype=np.int32), np.diff(self.first))
 
+    @cached_property
+    def count(self) -> Ints:
+        """How often each row was chosen."""
+        return np.bincount(self.row, minlength=int(self.first[-1])).astype(np.int64)
+
     @property
     def respondent_of_answer(self) -> Ints:
         """The respondent of each answer: as long as `row`, made when asked for."""
@@ -100,7 +105,7 @@ class Responses:
             first=self.first,
             correct=self.correct,
             rank=(labels if self.rank is None else self.rank).astype(np.int32),
-            count=np.bincount(self.row, minlength=int(self.first[-1])).astype(np.int64),
+            count=self.count,
             score=chooser_scores(self.start, self.row, self.correct, self.question_of_row),
         )
 

@@ -234,7 +234,7 @@ def _key_rows(responses: Responses) -> Iterator[tuple[str, str]]:
 
 def _questions(responses: Responses) -> Iterator[tuple[str, tuple[str, ...], list[str]]]:
     """Name, options, and those of them that somebody chose."""
-    count = responses.layout.count
+    count = responses.count
     for j, (question, labels) in enumerate(zip(responses.questions, responses.options, strict=True)):
         own = count[responses.first[j] : responses.first[j + 1]]
         yield question, labels, [label for label, n in zip(labels, own, strict=True) if n]
