@@ -89,7 +89,7 @@ class Packing:
 
     def jacobian(self, x: Floats) -> sparse.csr_array:
         """d natural / d x at one x; lines are the entries of `continuous`, one parameter after the other."""
-        scale = np.where(self.exponentiated, self._exp(x), 1.0)
+        scale = np.exp(np.clip(np.where(self.exponentiated, x, 0.0), -_FAR, _FAR))
         return sparse.csr_array(self._matrix @ sparse.diags_array(scale))
 
     def _exp(self, x: Floats) -> Floats:
