@@ -71,6 +71,8 @@ class Layout:
 
     def sum_by_question(self, values: Floats) -> Floats:
         """Sum over the rows of each question; the row axis is the last one."""
+        if self.n_options.min(initial=1) > 0:
+            return np.asarray(np.add.reduceat(values, self.first[:-1], axis=-1))
         total = np.zeros((*values.shape[:-1], self.n_rows + 1))
         np.cumsum(values, axis=-1, out=total[..., 1:])
         return np.asarray(total[..., self.first[1:]] - total[..., self.first[:-1]])

@@ -60,8 +60,6 @@ def _reciprocal_averages(start: Ints, row: Rows, respondent: Ints, question: Row
 
 def _standardised(score: Floats, count: Ints, question: Rows) -> Floats:
     """Centre within each question (the trivial axis is constant there) and scale to unit mean square."""
-    centred = score - (
-        np.bincount(question, count * score) / np.maximum(np.bincount(question, count), 1)
-    )[question]
-    size = np.sqrt(np.sum(count * centred**2) / max(np.sum(count), 1))
+    centred = score - (np.bincount(question, count * score) / np.maximum(np.bincount(question, count), 1))[question]
+    size = float(np.sqrt(np.sum(count * centred**2) / max(int(np.sum(count)), 1)))
     return np.asarray(centred / size if size > 0 else centred)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sprite.core.types import Floats, Ints
 from sprite.density.packing import Packing
 from sprite.density.posterior import Posterior
+from sprite.kernels.blocks import multiply_runs
 
 STEP = 1e-4
 
@@ -25,7 +26,8 @@ class Blocks:
     place: Ints
     """Position within its question of each entry of x."""
     question: Ints
-    n_questions: int
+    first: Ints
+    """Where each question's entries begin in x."""
     size: int
     """Entries of the longest question (at least 1)."""
 
@@ -33,7 +35,12 @@ class Blocks:
     def of(cls, packing: Packing) -> Blocks:
         """The blocks of a packing."""
         place = np.arange(packing.n_free) - packing.first[packing.question]
-        return cls(place, packing.question, packing.n_questions, int(place.max(initial=0)) + 1)
+        return cls(place, packing.question, packing.first, int(place.max(initial=0)) + 1)
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions, those without free entries included."""
+        return len(self.first) - 1
 
     def spread(self, x: Floats) -> Floats:
         """Vectors (..., n_free) as blocks, zero in the padding."""
@@ -58,15 +65,19 @@ class Metric:
 
     def whiten(self, x: Floats) -> Floats:
         """L^T x: coordinates in which this precision is the identity."""
-        return self.blocks.gather(np.einsum("qji,...qj->...qi", self.factor, self.blocks.spread(x)))
+        return self._times(self.factor, x, transposed=True)
 
     def unwhiten(self, y: Floats) -> Floats:
         """The x of these coordinates; standard normal y gives draws with this precision."""
-        return self.blocks.gather(np.einsum("qji,...qj->...qi", self.inverse, self.blocks.spread(y)))
+        return self._times(self.inverse, y, transposed=True)
 
     def pull(self, gradient: Floats) -> Floats:
         """A gradient in x as one in y."""
-        return self.blocks.gather(np.einsum("qij,...qj->...qi", self.inverse, self.blocks.spread(gradient)))
+        return self._times(self.inverse, gradient, transposed=False)
+
+    def _times(self, matrix: Floats, x: Floats, transposed: bool) -> Floats:
+        batches = np.ascontiguousarray(x.reshape(-1, x.shape[-1]))
+        return np.asarray(multiply_runs(matrix, batches, self.blocks.first, transposed)).reshape(x.shape)
 
 
 def curvature(

@@ -11,7 +11,8 @@ import numpy as np
 from sprite.core.types import Floats
 from sprite.density.blocks import STEP, Blocks, curvature
 from sprite.density.posterior import Posterior, Ranks
-from sprite.kernels.passes import expected_counts, moments, posterior as ability_posterior
+from sprite.kernels.passes import expected_counts, moments
+from sprite.kernels.passes import posterior as ability_posterior
 
 _CHUNK = 4_000_000  # score entries held at a time: 32 MB
 _NEGLIGIBLE = 1e-10

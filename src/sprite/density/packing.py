@@ -16,8 +16,8 @@ from scipy import sparse
 
 from sprite.core.layout import Layout
 from sprite.core.types import Bools, Floats, Ints
+from sprite.kernels.blocks import sum_runs
 from sprite.models.base import Model, Parameter, Values
-
 
 _FAR = 300.0
 
@@ -48,6 +48,10 @@ class Packing:
             for (block, _), p in zip(blocks, self.continuous, strict=True)
         ]
         self.exponentiated: Bools = np.concatenate(positive)[order]
+        self._exp_at = np.flatnonzero(self.exponentiated)
+        # Where no constraint mixes entries, A only picks places, and indexing does it faster.
+        plain = all(p.constraint in ("real", "positive") for p in self.continuous)
+        self._picked = self._matrix.tocsc().indices if plain else None
         self._fixed = np.concatenate(
             [
                 np.zeros(n) if p.fixed is None else np.nan_to_num(p.fixed)
@@ -65,7 +69,13 @@ class Packing:
 
     def unpack(self, x: Floats, ranks: Mapping[str, Ints] | None = None) -> dict[str, NDArray[np.generic]]:
         """Natural values of every parameter; free orders must be given."""
-        natural = _apply(self._matrix, np.where(self.exponentiated, self._exp(x), x)) + self._fixed
+        u = x.copy()
+        u[..., self._exp_at] = self._exp(x)
+        if self._picked is None:
+            natural = _apply(self._matrix, u) + self._fixed
+        else:
+            natural = np.broadcast_to(self._fixed, (*x.shape[:-1], len(self._fixed))).copy()
+            natural[..., self._picked] = u
         values: dict[str, NDArray[np.generic]] = {name: natural[..., part] for name, part in self._slices.items()}
         return values | self.fixed_ranks | dict(ranks or {})
 
@@ -84,8 +94,9 @@ class Packing:
     def pull(self, gradients: Mapping[str, Floats], x: Floats) -> Floats:
         """From the gradient on the natural scale to the gradient in x, the Jacobian left aside."""
         natural = np.concatenate([gradients[p.name] for p in self.continuous], axis=-1)
-        of_u = _apply(self._transposed, natural)
-        return np.asarray(of_u * np.where(self.exponentiated, self._exp(x), 1.0))
+        of_u = _apply(self._transposed, natural) if self._picked is None else natural[..., self._picked]
+        of_u[..., self._exp_at] *= self._exp(x)
+        return np.asarray(of_u)
 
     def jacobian(self, x: Floats) -> sparse.csr_array:
         """d natural / d x at one x; lines are the entries of `continuous`, one parameter after the other."""
@@ -94,7 +105,7 @@ class Packing:
 
     def _exp(self, x: Floats) -> Floats:
         # A line search may try anything; within these bounds every table and prior stays finite.
-        return np.exp(np.clip(np.where(self.exponentiated, x, 0.0), -_FAR, _FAR))
+        return np.asarray(np.exp(np.clip(x[..., self._exp_at], -_FAR, _FAR)))
 
     def log_jacobian(self, x: Floats) -> Floats:
         """Log |d natural / d x| of each question, shape (..., Q); its gradient is 1 where exponentiated."""
@@ -102,9 +113,8 @@ class Packing:
 
     def sum_by_question(self, entries: Floats) -> Floats:
         """Sum the entries of each question."""
-        total = np.zeros((*entries.shape[:-1], self.n_free + 1))
-        np.cumsum(entries, axis=-1, out=total[..., 1:])
-        return np.asarray(total[..., self.first[1:]] - total[..., self.first[:-1]])
+        total = sum_runs(np.ascontiguousarray(entries.reshape(-1, self.n_free)), self.first)
+        return np.asarray(total).reshape(*entries.shape[:-1], self.n_questions)
 
     @property
     def _inverse(self) -> sparse.csr_array:

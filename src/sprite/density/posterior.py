@@ -60,13 +60,12 @@ class Posterior:
     def on_counts(self, x: Floats, counts: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
         """Each question's log conditional density given counts of its answers at the nodes, and the gradient in x.
 
-        `values` are the natural values of x. Shapes: x (..., n_free), counts (..., rows, nodes) -> (..., Q), (..., n_free).
+        `values` are the natural values of x. From x (..., n_free) and counts (..., rows, nodes) to (..., Q) and
+        (..., n_free).
         """
-        table = self.model.log_table(values, self.grid.nodes, self.layout)
-        pulled = self.model.pullback(values, self.grid.nodes, table, counts, self.layout)
-        by_row = np.einsum("...rk,...rk->...r", table, counts)
+        likelihood, pulled = self.model.on_counts(values, self.grid.nodes, counts, self.layout)
         prior, of_prior = self.log_prior(x, values)
-        return self.layout.sum_by_question(by_row) + prior, self.packing.pull(pulled, x) + of_prior
+        return likelihood + prior, self.packing.pull(pulled, x) + of_prior
 
     def log_prior(self, x: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
         """Log prior density in x of each question, Jacobian included, and its gradient."""

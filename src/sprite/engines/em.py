@@ -105,9 +105,9 @@ def laplace(posterior: Posterior, mode: Mode) -> tuple[Floats | None, str]:
     if len(flat):
         names = ", ".join(posterior.responses.questions[j] for j in flat[:5]) + (", ..." if len(flat) > 5 else "")
         return None, (
-            f"the estimate lies at infinity in {len(flat)} question(s) ({names}): an option there is chosen so rarely, or so "
-            "perfectly in line with ability, that the likelihood still rises as its parameters grow without bound; "
-            "use a model with a prior"
+            f"the estimate lies at infinity in {len(flat)} question(s) ({names}): an option there is chosen so rarely, "
+            "or so perfectly in line with ability, that the likelihood still rises as its parameters grow without "
+            "bound; use a model with a prior"
         )
     return 0.5 * (covariance + covariance.T), ""
 
@@ -116,5 +116,6 @@ def _messages(mode: Mode) -> tuple[str, ...]:
     if mode.converged:
         return ()
     return (
-        f"EM stopped before it converged (gradient {mode.gradient_norm:.2g}): try EM(starts=10), a model with a prior, or Gibbs()",
+        f"EM stopped before it converged (gradient {mode.gradient_norm:.2g}): try EM(starts=10), a model with a prior, "
+        "or Gibbs()",
     )

@@ -16,7 +16,7 @@ from sprite.models.base import Start
 from sprite.result.run import Mode
 
 TOLERANCE = 2e-3
-"""Largest gradient entry, where each question's curvature is 1: the log posterior is then right to about 1e-6 an entry."""
+"""Largest gradient entry, where each question's curvature is 1: the log posterior is then right to 1e-6 or so."""
 STAGES = (8, 20, 100, 400, 400)
 """Iterations between renewals of the curvatures; the first are few because they begin far from the mode."""
 HOPELESS = 50.0
@@ -45,7 +45,7 @@ def find_modes(
 
 
 def climb(posterior: Posterior, x: Floats, ranks: Ranks, name: str, at_least: float = -np.inf) -> Mode:
-    """Quasi-Newton steps in coordinates in which each question's own curvature is 1; never ends below where it began."""
+    """Quasi-Newton steps where each question's own curvature is 1; never ends below where it began."""
     blocks = Blocks.of(posterior.packing)
     free_order = len(posterior.packing.discrete) > len(posterior.packing.fixed_ranks)
     norm = np.inf
@@ -126,8 +126,9 @@ def settle(
 
     value, gradient = value_at(x)
     damping = np.ones(posterior.layout.n_questions)
-    for _ in range(steps):
-        metric = metric_of(blocks, curvature(posterior, blocks, x, counts, ranks))
+    for step_number in range(steps):
+        if step_number % 3 == 0:  # curvature costs as much as many gradients
+            metric = metric_of(blocks, curvature(posterior, blocks, x, counts, ranks))
         step = metric.unwhiten(metric.pull(gradient))
         # No entry moves by more than 2 at once: far from the mode a Newton step may point anywhere.
         longest = np.abs(blocks.spread(step)).max(axis=-1)

@@ -72,6 +72,12 @@ class Model(ABC):
     def pullback(self, values: Values, nodes: Floats, table: Floats, weight: Floats, layout: Layout) -> Gradients:
         """Gradient of sum(weight * log_table) in every continuous parameter; `table` is the log table at `values`."""
 
+    def on_counts(self, values: Values, nodes: Floats, counts: Floats, layout: Layout) -> tuple[Floats, Gradients]:
+        """Log likelihood of each question given counts of its answers at the nodes, (..., Q), and its gradient."""
+        table = self.log_table(values, nodes, layout)
+        value = layout.sum_by_question(np.einsum("...rk,...rk->...r", table, counts))
+        return value, self.pullback(values, nodes, table, counts, layout)
+
     @abstractmethod
     def log_prior(self, values: Values, layout: Layout) -> tuple[Floats, Gradients]:
         """Log prior density of each question's parameters, shape (..., Q), and its gradient; fixed entries count 0."""

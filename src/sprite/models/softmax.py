@@ -9,7 +9,7 @@ import numpy as np
 
 from sprite.core.layout import Layout
 from sprite.core.types import Floats
-from sprite.kernels.tables import softmax_pullback, softmax_table
+from sprite.kernels.tables import softmax_on_counts, softmax_pullback, softmax_table
 from sprite.models.base import Gradients, Model, Values, flat
 
 
@@ -60,3 +60,20 @@ class SoftmaxModel(Model):
         )
         height, slope, curve = (part.reshape(curves.height.shape) for part in of)
         return self.pull_curves(values, Curves(height, slope, curve, curves.centre), layout)
+
+    def on_counts(self, values: Values, nodes: Floats, counts: Floats, layout: Layout) -> tuple[Floats, Gradients]:
+        """Log likelihood of each question given counts, and its gradient, without making the table."""
+        curves = self.curves(values, layout)
+        shape = curves.height.shape
+        value, *of = softmax_on_counts(
+            flat(curves.height),
+            flat(curves.slope),
+            flat(curves.curve),
+            flat(curves.centre),
+            np.ascontiguousarray(np.broadcast_to(counts, (*shape, len(nodes))).reshape(-1, shape[-1], len(nodes))),
+            layout.first,
+            nodes,
+        )
+        height, slope, curve = (part.reshape(shape) for part in of)
+        gradient = self.pull_curves(values, Curves(height, slope, curve, curves.centre), layout)
+        return value.reshape(*shape[:-1], layout.n_questions), gradient
