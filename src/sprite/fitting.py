@@ -65,8 +65,11 @@ def fit(
 def _refuse_what_cannot_be(responses: Responses, model: Model, engine: Engine) -> None:
     if not responses.n_questions or not responses.n_respondents:
         raise InputError("there is nothing to fit: no questions or no respondents", found=responses)
-    if not responses.layout.n_rows:
-        raise InputError("there is nothing to fit: no question has any option", found=responses)
+    if responses.layout.n_options.max() < 2:
+        raise InputError(
+            "there is nothing to fit: no question has two options",
+            remedy="Declare the options that nobody chose: sprite.read(..., options=...)",
+        )
     name = type(model).__name__
     if model.prior is None and not isinstance(engine, EM):
         raise InputError(

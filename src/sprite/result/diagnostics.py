@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from sprite.result.fit import Fit
 
 MAX_RHAT = 1.01
+GRID_TOLERANCE = 0.01
+NEAR_MODE = 3.0
+"""A mode this near to the best in log posterior holds a share of the posterior that matters."""
 MIN_ESS = 400.0
 """Of all chains together, in the bulk and in the tails."""
 
@@ -52,7 +55,7 @@ def diagnose(fit: Fit) -> Diagnostics:
     found = fit.mixing
     rhat, bulk, tail = (_worst(found, name) for name in ("rhat", "ess_bulk", "ess_tail"))
     if fit.kind == "laplace":
-        converged, messages = bool(best and best.converged), list(fit.messages)
+        converged, messages = bool(best and best.converged), list(fit.messages) + _other_modes(fit)
     else:
         messages = list(fit.messages) + _advice(fit, found, rhat, bulk, tail)
         good = rhat is not None and bulk is not None and rhat < MAX_RHAT and bulk >= MIN_ESS
@@ -64,6 +67,11 @@ def diagnose(fit: Fit) -> Diagnostics:
         )
     if fit.interrupted:
         messages.append("It was interrupted: what had been drawn until then is here. Run it again for all of it.")
+    if fit.grid_error > GRID_TOLERANCE:
+        messages.append(
+            f"The grid of {fit.n_nodes:,} ability values is too coarse: twice as many move the log likelihood by "
+            f"{fit.grid_error:.2g}."
+        )
     if fit.refusal and fit.kind == "laplace":
         messages.append(f"No standard errors: {fit.refusal}.")
     return Diagnostics(
@@ -79,6 +87,18 @@ def diagnose(fit: Fit) -> Diagnostics:
         grid_error=fit.grid_error,
         interrupted=fit.interrupted,
     )
+
+
+def _other_modes(fit: Fit) -> list[str]:
+    """Say where a second answer is nearly as good as the first."""
+    close = [m for m in fit.modes[1:] if m.converged and fit.modes[0].log_posterior - m.log_posterior < NEAR_MODE]
+    if not close:
+        return []
+    below = fit.modes[0].log_posterior - close[0].log_posterior
+    return [
+        f"Another mode lies only {below:.1f} below the best in log posterior, so the estimate is one of {len(close) + 1} "
+        "that fit about as well (see fit.modes): draw the posterior with Gibbs() to see them all."
+    ]
 
 
 def diagnostics_frame(fit: Fit) -> pd.DataFrame:
@@ -119,7 +139,7 @@ def _advice(fit: Fit, found: list[Mixing], rhat: float | None, bulk: float | Non
     out = []
     if rhat is not None and rhat >= MAX_RHAT:
         out.append(
-            f"The chains disagree most about {_where(found, 'rhat')} (R-hat {rhat:.2f}, wanted below {MAX_RHAT}): "
+            f"The chains disagree most about {_where(found, 'rhat')} (R-hat {rhat:.3g}, wanted below {MAX_RHAT}): "
             "ask for more warm-up and more draws; if that does not help, the data do not decide between two answers."
         )
     for value, name, words in ((bulk, "ess_bulk", "bulk"), (tail, "ess_tail", "tail")):

@@ -23,6 +23,7 @@ class Entries:
     steps: list[int | None]
     """The rank that a step or bound leads up to (1 = the second lowest), None elsewhere."""
     fixed: Bools
+    """Whether it is anchored, an input, or leaves no choice."""
 
     @property
     def name(self) -> str:
@@ -54,6 +55,8 @@ def entries_of(model: Model, responses: Responses) -> Iterator[Entries]:
     for p in model.parameters(layout):
         n = len(p.question)
         fixed = np.zeros(n, dtype=bool) if p.fixed is None else ~np.isnan(p.fixed)
+        if p.constraint == "zero_sum":  # a question's only option has nothing to sum to zero with
+            fixed |= layout.n_options[p.question] == 1
         yield Entries(
             parameter=p,
             questions=[responses.questions[j] for j in p.question],

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sprite.core.errors import InputError, SpriteError
-from sprite.core.types import Floats, Ints
+from sprite.core.types import Floats, Ints, frozen
 from sprite.data.responses import Responses
 from sprite.density.grid import doubled, grid_for
 from sprite.density.packing import Packing
@@ -71,6 +71,12 @@ class Fit:
     versions: Mapping[str, str]
     created: str
     """When, in UTC."""
+
+    def __post_init__(self) -> None:
+        arrays = (self.x, self.point, self.covariance, *self.ranks.values(), *self.point_ranks.values())
+        for array in (*arrays, *self.stats.values()):
+            if array is not None:
+                frozen(array)
 
     # --- sizes and values ------------------------------------------------------------------------------------
 
@@ -146,7 +152,10 @@ class Fit:
 
     @cached_property
     def _ability_moments(self) -> tuple[Floats, Floats, Floats]:
-        return abilities.ability_moments(self)
+        found = abilities.ability_moments(self)
+        for array in found:
+            frozen(array)
+        return found
 
     def plausible_values(self, n: int = 10, seed: int = 0) -> Floats:
         """`n` draws of every respondent's ability from its posterior, shape (n, respondents)."""
@@ -178,9 +187,11 @@ class Fit:
         parameter
             Its name in the model.
         estimate
-            The mode, or of draws the mean; the median for positive parameters, whose mean may be infinite.
+            The mode, or of draws the mean; the median for positive parameters, whose mean may be infinite, and the
+            most frequent order for ranks.
         sd
             Standard error or posterior deviation; for positive parameters the estimate times that of the logarithm.
+            NaN where it was refused, and for orders that a search has found.
         lower, upper
             Ends of the central 90 % interval.
         fixed

@@ -36,10 +36,10 @@ def summary_frame(fit: Fit) -> pd.DataFrame:
             "step": pd.array(entries.steps, dtype="Int64"),
             "parameter": entries.name,
         }
+        estimate = np.asarray(fit.values[entries.name], float)
         if fit.kind == "posterior" and fit.n_draws:
-            numbers = _of_draws(entries, np.asarray(fit.draws[entries.name], float))
+            numbers = _of_draws(entries, np.asarray(fit.draws[entries.name], float), estimate)
         else:
-            estimate = np.asarray(fit.values[entries.name], float)
             numbers = _of_estimate(entries, estimate, errors.get(entries.name))
         columns |= dict(zip(("estimate", "sd", "lower", "upper"), numbers, strict=True))
         columns["fixed"] = entries.fixed
@@ -53,12 +53,13 @@ def summary_frame(fit: Fit) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _of_draws(entries: Entries, draws: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _of_draws(entries: Entries, draws: Floats, point: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean, or median of what is positive; for orders the most frequent one, as their ranks cannot be averaged."""
     flat = draws.reshape(-1, draws.shape[-1])
     lower, middle, upper = np.quantile(flat, [LOWER, 0.5, UPPER], axis=0)
     if entries.on_log_scale:
         return middle, middle * np.log(flat).std(axis=0), lower, upper
-    return flat.mean(axis=0), flat.std(axis=0), lower, upper
+    return point if entries.discrete else flat.mean(axis=0), flat.std(axis=0), lower, upper
 
 
 def _of_estimate(entries: Entries, estimate: Floats, error: Floats | None) -> tuple[Floats, Floats, Floats, Floats]:
