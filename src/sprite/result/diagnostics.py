@@ -96,8 +96,8 @@ def _other_modes(fit: Fit) -> list[str]:
         return []
     below = fit.modes[0].log_posterior - close[0].log_posterior
     return [
-        f"Another mode lies only {below:.1f} below the best in log posterior, so the estimate is one of {len(close) + 1} "
-        "that fit about as well (see fit.modes): draw the posterior with Gibbs() to see them all."
+        f"Another mode lies only {below:.1f} below the best in log posterior, so the estimate is one of "
+        f"{len(close) + 1} that fit about as well (see fit.modes): draw the posterior with Gibbs() to see them all."
     ]
 
 
