@@ -167,30 +167,48 @@ def test_the_printed_ratio_is_not_the_posterior(exact):
 
 
 def test_learned_orders_are_sampled_within_one_direction():
-    """LORD, two respondents, one question: the posterior over orders and bounds where the one who is right is abler."""
+    """LORD, questions of 3 and 2 options: orders and bounds in the half where higher scorers' options stand higher."""
     model = LORD(nu_alpha=1.5, nu_gamma=1.2)
-    responses = from_codes([[1], [0]], [["A", "B", "C"]], correct=np.array([False, True, False]))
-    target = Target(responses, model, True)
-    orders = np.array(list(itertools.permutations(range(3))))
+    codes = np.array([[1, 0], [0, 1], [2, 1]])
+    correct = np.array([False, True, False, True, False])
+    responses = from_codes(codes, [["A", "B", "C"], ["A", "B"]], correct=correct)
+    z = np.linspace(-5.0, 5.0, 61)
+    weight = np.exp(-0.5 * z**2)
+    lean = responses.layout.count * responses.layout.score
 
-    z = np.linspace(-5.0, 5.0, 81)
-    alpha, x = (a.ravel() for a in np.meshgrid(np.linspace(-5.0, 5.0, 41), np.linspace(-6.0, 2.0, 61), indexing="ij"))
-    prior = np.exp(-0.5 * alpha**2 / 1.5 - 0.5 * np.exp(x) ** 2 / 1.2 + x)
-    bound = np.stack([np.full_like(x, -np.inf), 0.0 * x, np.exp(x), np.full_like(x, np.inf)])
-    below = ndtr(bound[:, :, None] - (z - alpha[:, None]))
-    by_rank = np.diff(below, axis=0) * np.exp(-0.5 * z**2)
-    # Half of the diagonal z_1 = z_2 counts.
-    lower = np.tri(len(z)) - 0.5 * np.eye(len(z))
-    density = np.array([prior * np.sum(by_rank[o[1]] * (by_rank[o[0]] @ lower.T), axis=1) for o in orders])
+    def question(size: int, rows: slice):
+        """For every order, alpha and log gamma: P(option | z), prior, what it adds to the lean, and these three."""
+        bounds = np.linspace(-6.0, 2.0, 41) if size == 3 else np.zeros(1)
+        alpha, x = (a.ravel() for a in np.meshgrid(np.linspace(-5.0, 5.0, 41), bounds, indexing="ij"))
+        prior = np.exp(-0.5 * alpha**2 / 1.5 + (x - 0.5 * np.exp(x) ** 2 / 1.2 if size == 3 else 0.0))
+        edges = [np.full_like(x, -np.inf), 0.0 * x, np.exp(x), np.full_like(x, np.inf)]
+        edges = np.stack(edges if size == 3 else [edges[0], edges[1], edges[3]])
+        by_rank = np.diff(ndtr(edges[:, :, None] - (z - alpha[:, None])), axis=0)
+        orders = np.array(list(itertools.permutations(range(size))))
+        p = np.concatenate([by_rank[order] for order in orders], axis=1)
+        add = ((p * weight) @ z / (p @ weight)).T @ lean[rows]
+        n = len(orders)
+        return p, np.tile(prior, n), add, np.repeat(np.arange(n), len(x)), np.tile(alpha, n), np.tile(x, n)
+
+    first, second = question(3, slice(0, 3)), question(2, slice(3, 5))
+    density = np.outer(first[1], second[1])
+    for a, b in codes:
+        density *= (first[0][a] * weight) @ second[0][b].T
+    whole = density / density.sum()
+    density = np.where(first[2][:, None] + second[2] >= 0.0, density, 0.0)
     density /= density.sum()
+    assert np.abs(density.sum(axis=0) - whole.sum(axis=0)).sum() > 0.2  # the restriction is felt
 
-    engine = Metropolis(chains=4, warmup=400, draws=2400, thin=1)
-    sample = engine.sample(Problem(responses, model), np.random.default_rng(5))
-    np.testing.assert_array_equal(target.direction, [0.5, -0.5])
-    is_order = (sample.ranks["rank"][:, :, None, :] == orders).all(axis=-1).astype(float)
-    off = (is_order.mean(axis=(0, 1)) - density.sum(axis=1)) / standard_error(is_order)
-    of_x = (sample.x.mean(axis=(0, 1)) - density.sum(axis=0) @ np.stack([alpha, x], axis=1)) / standard_error(sample.x)
-    assert_exact({"order": off, "alpha and log gamma": of_x})
-    # Mirror images would be much alike without the restriction; with it, B above A is far likelier than below.
-    above = orders[:, 1] > orders[:, 0]
-    assert density[above].sum() > 2 * density[~above].sum()
+    sample = Metropolis(chains=4, warmup=400, draws=2400, thin=1).sample(
+        Problem(responses, model), np.random.default_rng(5)
+    )
+    orders = np.array(list(itertools.permutations(range(3))))
+    drawn = (sample.ranks["rank"][:, :, None, :3] == orders).all(axis=-1).astype(float)
+    exact = np.bincount(first[3], density.sum(axis=1))
+    truth = np.array([density.sum(axis=1) @ first[4], density.sum(axis=1) @ first[5], density.sum(axis=0) @ second[4]])
+    assert_exact(
+        {
+            "order": (drawn.mean(axis=(0, 1)) - exact) / standard_error(drawn),
+            "alpha, log gamma, alpha": (sample.x.mean(axis=(0, 1)) - truth) / standard_error(sample.x),
+        }
+    )

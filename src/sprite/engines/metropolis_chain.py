@@ -7,17 +7,20 @@ symmetric, so the acceptance ratio holds log q(-d) - log q(d) = 2 a d - 2 (a - 1
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from sprite.core.types import Bools, Floats, Ints
 from sprite.data.responses import Responses
+from sprite.density.grid import grid_for
 from sprite.density.packing import Packing
 from sprite.engines.search import swapped
 from sprite.kernels.metropolis import answer_sums, impute, take_columns, take_rows, tally
 from sprite.models.base import Model, Values
 from sprite.models.sprite import Sprite
+from sprite.result.orientation import option_means
 
 AIM_ABILITY, AIM_QUESTION, AIM_JOINT = 0.44, 0.3, 0.234
 """Acceptance rates that the warm-up steers to: for one number, for a handful, for very many at once."""
@@ -44,7 +47,7 @@ class Target:
         self.n = responses.n_respondents
         self.mean, self.variance = model.ability
         self.free_order = len(self.packing.discrete) > len(self.packing.fixed_ranks)
-        self.direction = direction(responses) if self.free_order else None
+        self.grid = grid_for(model.ability, 41)
         observed_who = responses.respondent_of_answer
         observed_question = self.layout.question[responses.row]
         self.n_observed = len(responses.row)
@@ -72,22 +75,17 @@ class Target:
         """Log density of each ability, up to a constant."""
         return np.asarray(-0.5 * (z - self.mean) ** 2 / self.variance)
 
-    def inside(self, z: Floats) -> bool:
-        """Whether abilities point the right way; only models whose order is learned are restricted."""
-        return self.direction is None or float(z @ self.direction) >= 0.0
+    def upright(self, x: Floats, ranks: Mapping[str, Ints]) -> bool:
+        """Whether options whose choosers score higher stand higher; only learned orders are restricted to that half.
 
-
-def direction(responses: Responses) -> Floats:
-    """Centred share of correct answers of each respondent, which abilities must go along with.
-
-    Without any key it is the mean score of the options chosen; 0 for respondents who have neither.
-    """
-    layout, who, n = responses.layout, responses.respondent_of_answer, responses.n_respondents
-    keyed = layout.sum_by_question(layout.correct.astype(float))[layout.question] > 0
-    point, counted = (layout.correct.astype(float), keyed) if keyed.any() else (layout.score, np.ones_like(keyed))
-    of = np.bincount(who, counted[responses.row], minlength=n)
-    score = np.bincount(who, (point * counted)[responses.row], minlength=n) / np.maximum(of, 1)
-    return np.where(of > 0, score - score[of > 0].mean() if (of > 0).any() else 0.0, 0.0)
+        Moves of all questions given the abilities are together one reversible step. Undoing it whenever it leaves the
+        half is a Metropolis step for the posterior restricted to it: the step's own ratio is 1, the restriction's 0.
+        The half is one of parameters alone, so moves of abilities and of missing answers never leave it.
+        """
+        if not self.free_order:
+            return True
+        means = option_means(x, ranks, self.model, self.layout, self.packing, self.grid)
+        return float(means @ (self.layout.count * self.layout.score)) >= 0.0
 
 
 class Chain:
@@ -150,11 +148,7 @@ class Chain:
     # --- the moves ---------------------------------------------------------------------------------------------
 
     def _move_abilities(self) -> Floats:
-        """Every respondent given the questions. Given those, respondents are independent, so they move side by side.
-
-        The moves of all respondents together are one reversible step on z; undoing it whenever it leaves the half
-        where abilities point the right way is a Metropolis step for the posterior restricted to that half.
-        """
+        """Every respondent given the questions; given those, respondents are independent and move side by side."""
         target = self.target
         z = self._propose_z()
         table = target.model.log_table(self.values, z, target.layout)
@@ -162,13 +156,9 @@ class Chain:
         if self.steps.exact:
             ratio += target.log_ability(z) - target.log_ability(self.z)
         p, take = self._judge(ratio)
-        moved = np.where(take, z, self.z)
-        if target.inside(moved):
-            self.z = moved
-            take_columns(self.table, table, take)
-            self.accepted[0] = take.mean()
-        else:
-            self.accepted[0] = 0.0
+        self.z = np.where(take, z, self.z)
+        take_columns(self.table, table, take)
+        self.accepted[0] = take.mean()
         return p
 
     def _move_questions(self) -> Floats:
@@ -182,7 +172,11 @@ class Chain:
         if self.steps.exact:
             ratio += prior - self.prior + hastings
         p, take = self._judge(ratio)
-        self.x = np.where(take[target.packing.question], x, self.x)
+        moved = np.where(take[target.packing.question], x, self.x)
+        if not target.upright(moved, self.ranks):
+            self.accepted[1] = 0.0
+            return p
+        self.x = moved
         self.values = target.packing.unpack(self.x, self.ranks)
         self.prior = np.where(take, prior, self.prior)
         take_rows(self.table, table, take, target.layout.first)
@@ -201,7 +195,7 @@ class Chain:
         if self.steps.exact:
             ratio += (target.log_ability(z) - target.log_ability(self.z)).sum() + (prior - self.prior + hastings).sum()
         p, take = self._judge(np.array([ratio]))
-        took = bool(take[0]) and target.inside(z)
+        took = bool(take[0]) and target.upright(x, self.ranks)
         if took:
             self.x, self.z, self.values, self.prior, self.table = x, z, values, prior, table
         self.accepted[:2] = took
@@ -216,7 +210,11 @@ class Chain:
         values = target.packing.unpack(self.x, ranks)
         table = target.model.log_table(values, self.z, layout)
         take = self._judge(target.sums(table, self.row)[1] - target.sums(self.table, self.row)[1])[1]
-        self.ranks = {name: np.where(take[layout.question], ranks[name], self.ranks[name])}
+        moved = {name: np.where(take[layout.question], ranks[name], self.ranks[name])}
+        if not target.upright(self.x, moved):
+            self.accepted[2] = 0.0
+            return
+        self.ranks = moved
         self.values = target.packing.unpack(self.x, self.ranks)
         take_rows(self.table, table, take, layout.first)
         self.accepted[2] = take[self.swappable].mean() if self.swappable.any() else 0.0

@@ -43,8 +43,7 @@ def chain_starts(
     points: list[tuple[Floats, Ranks]] = [
         (mode.x, mode.ranks)
         for mode in modes
-        if mode.log_posterior > modes[0].log_posterior - PLAUSIBLE
-        and target.inside(_abilities(posterior, mode.x, mode.ranks)[0])
+        if mode.log_posterior > modes[0].log_posterior - PLAUSIBLE and target.upright(mode.x, mode.ranks)
     ]
     if not points:  # every mode of an unknown order points the wrong way
         values = problem.model.start(target.layout, "score", rng)
@@ -53,20 +52,18 @@ def chain_starts(
 
 
 def _from_prior(target: Target, rng: np.random.Generator) -> Start:
-    values = target.model.sample(target.layout, "prior", rng)
     z = rng.normal(target.mean, np.sqrt(target.variance), target.n)
-    return Start(target.packing.pack(values), _free_ranks(target, values), _turned(target, z))
+    for _ in range(100):  # one or two do, unless hardly any order points the right way
+        values = target.model.sample(target.layout, "prior", rng)
+        start = Start(target.packing.pack(values), _free_ranks(target, values), z)
+        if target.upright(start.x, start.ranks):
+            break
+    return start
 
 
 def _scattered(target: Target, posterior: Posterior, x: Floats, ranks: Ranks, rng: np.random.Generator) -> Start:
     mean, sd = _abilities(posterior, x, ranks)
-    z = mean + SCATTER * sd * rng.standard_normal(target.n)
-    return Start(x, dict(ranks), _turned(target, z))
-
-
-def _turned(target: Target, z: Floats) -> Floats:
-    """Abilities that point the right way."""
-    return z if target.inside(z) else 2 * target.mean - z
+    return Start(x, dict(ranks), mean + SCATTER * sd * rng.standard_normal(target.n))
 
 
 def _free_ranks(target: Target, values: Values) -> dict[str, Ints]:
