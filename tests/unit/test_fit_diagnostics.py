@@ -77,6 +77,18 @@ def test_divergences_and_interruption_are_said() -> None:
     assert "interrupted" in " ".join(found.messages)
 
 
+def test_what_the_engine_has_said_is_not_said_again() -> None:
+    stats = {
+        "divergent": np.ones((4, 250)),
+        "acceptance_a": np.full((4, 250), 0.2),
+        "acceptance_b": np.full((4, 250), 0.4),
+    }
+    found = sampled(stats=stats, interrupted=True, messages=("1,000 draws diverged, interrupted",)).diagnostics
+    assert sum("diverge" in m for m in found.messages) == 1
+    assert sum("interrupted" in m for m in found.messages) == 1
+    assert found.acceptance == pytest.approx(0.3)
+
+
 def test_frozen_chains_are_not_called_converged() -> None:
     of = small("sprite")
     run = drawn(of)

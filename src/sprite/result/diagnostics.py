@@ -42,7 +42,7 @@ class Diagnostics:
     n_modes: int
     divergences: int
     acceptance: float | None
-    """Mean acceptance rate, where the engine has one."""
+    """Mean acceptance rate over the engine's kinds of moves, where it has any."""
     grid_error: float
     interrupted: bool
 
@@ -51,7 +51,8 @@ def diagnose(fit: Fit) -> Diagnostics:
     """The numbers, the verdict and the words."""
     best = fit.modes[0] if fit.modes else None
     divergences = int(np.sum(fit.stats["divergent"])) if "divergent" in fit.stats else 0
-    accepted = fit.stats.get("acceptance")
+    accepted = [np.mean(value) for name, value in fit.stats.items() if name.startswith("acceptance") and value.size]
+    said = " ".join(fit.messages)
     found = fit.mixing
     rhat, bulk, tail = (_worst(found, name) for name in ("rhat", "ess_bulk", "ess_tail"))
     if fit.kind == "laplace":
@@ -60,12 +61,12 @@ def diagnose(fit: Fit) -> Diagnostics:
         messages = list(fit.messages) + _advice(fit, found, rhat, bulk, tail)
         good = rhat is not None and bulk is not None and rhat < MAX_RHAT and bulk >= MIN_ESS
         converged = good and (tail is None or tail >= MIN_ESS) and not any(m.stuck.any() for m in found)
-    if divergences:
+    if divergences and "diverge" not in said:
         messages.append(
             f"{divergences:,} of {fit.n_chains * fit.n_draws:,} steps diverged, so parts of the posterior may be "
             "missed: use Gibbs(), or a longer warm-up."
         )
-    if fit.interrupted:
+    if fit.interrupted and "interrupted" not in said:
         messages.append("It was interrupted: what had been drawn until then is here. Run it again for all of it.")
     if fit.grid_error > GRID_TOLERANCE:
         messages.append(
@@ -83,7 +84,7 @@ def diagnose(fit: Fit) -> Diagnostics:
         gradient_norm=None if best is None else best.gradient_norm,
         n_modes=len(fit.modes),
         divergences=divergences,
-        acceptance=None if accepted is None or not np.size(accepted) else float(np.mean(accepted)),
+        acceptance=float(np.mean(accepted)) if accepted else None,
         grid_error=fit.grid_error,
         interrupted=fit.interrupted,
     )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from sprite.core.types import Bools, Floats
 from sprite.result.entries import Entries, entries_of
@@ -91,5 +90,7 @@ def _split(draws: Floats) -> Floats:
 
 def _normal_scores(draws: Floats) -> Floats:
     """The normal quantiles of each parameter's ranks over all chains (Blom's offset)."""
+    from scipy.stats import rankdata  # slow to import, and only draws need it
+
     rank = rankdata(draws.reshape(len(draws), -1), axis=-1)
     return np.asarray(ndtri((rank - 0.375) / (rank.shape[-1] + 0.25))).reshape(draws.shape)
