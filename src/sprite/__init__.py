@@ -6,12 +6,25 @@ from importlib import import_module
 
 # Public names and the modules they live in; loaded when first used, so that `import sprite` stays quick.
 _PUBLIC = {
+    "EM": "sprite.engines.em",
+    "GPCM": "sprite.models.gpcm",
+    "Gibbs": "sprite.engines.gibbs",
     "InputError": "sprite.core.errors",
+    "LORD": "sprite.models.lord",
+    "Metropolis": "sprite.engines.metropolis",
+    "NRM": "sprite.models.nrm",
+    "NUTS": "sprite.engines.nuts",
+    "ORD": "sprite.models.ord",
     "Responses": "sprite.data.responses",
+    "Sprite": "sprite.models.sprite",
     "SpriteError": "sprite.core.errors",
     "SpriteWarning": "sprite.core.errors",
     "check": "sprite.data.check",
+    "example": "sprite.data.bundled",
+    "fit": "sprite.fitting",
+    "load": "sprite.result.storage",
     "read": "sprite.data.reading",
+    "simulate": "sprite.simulation",
 }
 
 __all__ = ["__version__", *_PUBLIC]

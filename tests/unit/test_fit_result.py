@@ -17,6 +17,7 @@ from sprite.fitting import fit
 from sprite.models.nrm import NRM
 from sprite.models.registry import MODELS
 from sprite.models.sprite import Sprite
+from sprite.result.abilities import plausible_values
 from sprite.result.assembly import assemble
 from sprite.result.run import Run
 from sprite.simulation import simulate
@@ -97,7 +98,7 @@ def test_refused_standard_errors_say_why() -> None:
         found.to_arviz()
     assert found.summary().sd[~found.summary().fixed].isna().all()
     mean, sd, _ = found.ability_moments()
-    z = np.stack([found.plausible_values(400, seed=s) for s in (0, 1)]).reshape(800, -1)
+    z = np.stack([plausible_values(found, 400, s) for s in (0, 1)]).reshape(800, -1)
     np.testing.assert_allclose(z.mean(axis=0), mean, atol=5 * sd.max() / np.sqrt(800))
     np.testing.assert_allclose(z.std(axis=0), sd, rtol=0.15)
 
@@ -105,14 +106,14 @@ def test_refused_standard_errors_say_why() -> None:
 def test_plausible_values_have_the_moments_of_the_abilities() -> None:
     of = small("nrm")
     mean, sd, _ = of.ability_moments()
-    z = of.plausible_values(1000, seed=2)
+    z = plausible_values(of, 1000, 2)
     assert z.shape == (1000, of.responses.n_respondents)
-    assert np.array_equal(z[:5], of.plausible_values(1000, seed=2)[:5])
+    assert np.array_equal(z[:5], plausible_values(of, 1000, 2)[:5])
     # The 50 draws of the parameters are used again and again, so the mean over them is exact.
     np.testing.assert_allclose(z.mean(axis=0), mean, atol=5 * sd.max() / np.sqrt(1000))
     np.testing.assert_allclose(z.std(axis=0), sd, rtol=0.15)
     with pytest.raises(InputError, match="n >= 1"):
-        of.plausible_values(0)
+        plausible_values(of, 0, 0)
 
 
 def test_the_likelihood_is_that_of_a_fine_grid() -> None:

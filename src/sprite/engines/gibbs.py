@@ -73,7 +73,8 @@ class Gibbs(Engine):
         )
         best, posterior, _ = on_fine_grid(problem, posterior, modes[0])
         while True:
-            x, ranks, stats, interrupted = _sample(self, posterior, best, rng, progress)
+            with np.errstate(over="ignore", invalid="ignore"):  # a step into nowhere is refused, not warned about
+                x, ranks, stats, interrupted = _sample(self, posterior, best, rng, progress)
             error = _grid_error(problem, posterior, x, ranks, rng)
             if error <= GRID_TOLERANCE or interrupted:
                 break
@@ -149,7 +150,7 @@ def _sample(
             probability = hamiltonian(posterior, state, plan.metric, np.exp(log_step), settings.leaps, rng)
             if warming:
                 log_step += gain * (probability.mean(axis=0) - TARGET)
-            if plan.modes is not None and plan.modes.several.any() and sweep % JUMP_EVERY == 0:
+            if plan.modes is not None and sweep % JUMP_EVERY == 0:
                 jump(posterior, state, plan.modes, rng)
             if ranks:
                 for _ in range(2):
@@ -237,8 +238,7 @@ def _move_together(
     _by_chain(len(x), task)
     for which, at in enumerate((x, proposal)):
         gain[which] += posterior.log_prior(at, posterior.packing.unpack(at, ranks))[0].sum(axis=-1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        probability = np.exp(np.minimum(np.nan_to_num(gain[1] - gain[0], nan=-np.inf), 0.0))
+    probability = np.exp(np.minimum(np.nan_to_num(gain[1] - gain[0], nan=-np.inf), 0.0))
     accepted = rng.random(len(x)) < probability
     return (
         np.where(accepted[:, None], proposal, x),

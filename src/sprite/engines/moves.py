@@ -14,6 +14,7 @@ from sprite.core.types import Bools, Floats, Ints
 from sprite.density.blocks import Metric
 from sprite.density.posterior import Posterior
 from sprite.engines.modes import QuestionModes
+from sprite.models.intervals import swap_neighbours
 
 TARGET = 0.8
 """Acceptance that the step sizes are adapted to."""
@@ -68,34 +69,24 @@ def jump(posterior: Posterior, state: State, modes: QuestionModes, rng: np.rando
     x = modes.draw(len(state.x), rng)
     value, gradient = posterior.on_counts(x, state.counts, posterior.packing.unpack(x, state.ranks))
     gain = value - state.value + modes.log_density(state.x) - modes.log_density(x)
-    gain[:, ~modes.several] = -np.inf
     probability, accepted = _decide(gain, rng)
     state.take(accepted, x, value, gradient, posterior.packing.question)
     return probability
 
 
 def swap_ranks(posterior: Posterior, state: State, rng: np.random.Generator) -> Floats:
-    """Exchange two neighbouring options of every question, their bins' widths along with them half of the time.
-
-    Both exchanges undo themselves, and permuting increments has Jacobian 1: only the ratio of densities counts.
-    """
-    layout, packing = posterior.layout, posterior.packing
-    chains, rank = len(state.x), state.ranks["rank"]
-    lower = (rng.random((chains, layout.n_questions)) * np.maximum(layout.n_options - 1, 1)).astype(np.int64)
-    at = lower[:, layout.question]
-    inside = layout.n_options[layout.question] > 1
-    proposal = np.where(inside & (rank == at), at + 1, np.where(inside & (rank == at + 1), at, rank))
-    x = state.x.copy()
-    # Bins 1 to M - 2 have widths: the increments of gamma, which stand after alpha in each question's entries.
-    wide = (rng.random(lower.shape) < 0.5) & (lower >= 1) & (lower + 1 <= layout.n_options - 2)
-    chain, question = np.nonzero(wide)
-    here = packing.first[question] + lower[chain, question]
-    x[chain, here], x[chain, here + 1] = state.x[chain, here + 1], state.x[chain, here]
-    value, gradient = posterior.on_counts(x, state.counts, packing.unpack(x, {"rank": proposal}))
-    gain = np.where(layout.n_options > 1, value - state.value, -np.inf)
+    """Exchange two neighbouring options of every question such that each keeps its share of the respondents."""
+    layout, packing, model = posterior.layout, posterior.packing, posterior.model
+    lower = (rng.random(state.value.shape) * np.maximum(layout.n_options - 1, 1)).astype(np.int64)
+    values, log_jacobian = swap_neighbours(packing.unpack(state.x, state.ranks), lower, model.ability[1], layout)
+    x = np.where(np.isfinite(log_jacobian)[:, packing.question], packing.pack(values), state.x)
+    ranks = {"rank": np.asarray(values["rank"], np.int64)}
+    value, gradient = posterior.on_counts(x, state.counts, packing.unpack(x, ranks))
+    # The Jacobian is that of the natural scale, and so must the densities be.
+    gain = (value - packing.log_jacobian(x)) - (state.value - packing.log_jacobian(state.x)) + log_jacobian
     probability, accepted = _decide(gain, rng)
     state.take(accepted, x, value, gradient, packing.question)
-    state.ranks = {"rank": np.where(accepted[:, layout.question], proposal, rank)}
+    state.ranks = {"rank": np.where(accepted[:, layout.question], ranks["rank"], state.ranks["rank"])}
     return probability
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from sprite.core.errors import InputError
 from sprite.engines.base import Engine
 from sprite.engines.em import EM
+from sprite.engines.gibbs import Gibbs
+from sprite.engines.metropolis import Metropolis
+from sprite.engines.nuts import NUTS
 
-ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (EM,)}
-DEFAULT: type[Engine] = EM
+ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (EM, Gibbs, NUTS, Metropolis)}
+DEFAULT: type[Engine] = Gibbs
 
 
 def engine_of(engine: Engine | str | None) -> Engine:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtri
+from scipy.special import gammaln, ndtr, ndtri
 
 from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
-from sprite.kernels.tables import interval_pullback, interval_table
+from sprite.kernels.intervals import interval_on_counts, interval_pullback, interval_table
 from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values, flat
 from sprite.models.order import first_step, steps_of
 
@@ -57,6 +57,26 @@ class IntervalModel(Model):
         np.put_along_axis(of_edge, edge + 1, above + of_upper, axis=-1)
         return {
             "alpha": layout.sum_by_question(of_lower + of_upper),
+            "gamma": of_edge[..., _gamma_edges(layout)],
+        }
+
+    def on_counts(self, values: Values, nodes: Floats, counts: Floats, layout: Layout) -> tuple[Floats, Gradients]:
+        """Log likelihood of each question given counts, and its gradient, without making the table."""
+        alpha, edges = np.asarray(values["alpha"], float), _edges(values, layout)
+        lead = edges.shape[:-1]
+        rank = np.broadcast_to(np.asarray(values["rank"], np.int64), (*lead, layout.n_rows))
+        counts = np.broadcast_to(counts, (*lead, layout.n_rows, len(nodes)))
+        value, of_edge = interval_on_counts(
+            flat(edges),
+            flat(alpha),
+            np.ascontiguousarray(rank.reshape(-1, layout.n_rows)),
+            np.ascontiguousarray(counts.reshape(-1, *counts.shape[-2:])),
+            layout.first,
+            nodes,
+        )
+        of_edge = of_edge.reshape(edges.shape)
+        return value.reshape(alpha.shape), {
+            "alpha": np.add.reduceat(of_edge, _first_edge(layout), axis=-1),
             "gamma": of_edge[..., _gamma_edges(layout)],
         }
 
@@ -123,20 +143,57 @@ def start_bounds(
     return {"alpha": lowest, "gamma": gamma + 1e-3 * layout.position[inner], "rank": rank}
 
 
-def _bounds(values: Values, layout: Layout) -> tuple[Floats, Floats, Floats]:
-    """Lower and upper bound of every row on the ability scale, and the width between them."""
-    alpha, gamma = np.asarray(values["alpha"], float), np.asarray(values["gamma"], float)
-    rank = np.asarray(values["rank"], np.int64)
+def _edges(values: Values, layout: Layout) -> Floats:
+    """Each question's M + 1 edges before alpha shifts them: -inf, 0, gamma_2, ..., inf."""
+    gamma = np.asarray(values["gamma"], float)
     edges = np.zeros((*gamma.shape[:-1], layout.n_rows + layout.n_questions))
     begin = _first_edge(layout)
     edges[..., begin] = -np.inf
     edges[..., begin + layout.n_options] = np.inf
     edges[..., begin[layout.n_options == 0]] = 0.0
     edges[..., _gamma_edges(layout)] = gamma
-    at = np.broadcast_to(begin[layout.question] + rank, (*gamma.shape[:-1], layout.n_rows))
+    return edges
+
+
+def _bounds(values: Values, layout: Layout) -> tuple[Floats, Floats, Floats]:
+    """Lower and upper bound of every row on the ability scale, and the width between them."""
+    edges = _edges(values, layout)
+    at = _first_edge(layout)[layout.question] + np.asarray(values["rank"], np.int64)
+    at = np.broadcast_to(at, (*edges.shape[:-1], layout.n_rows))
     lower, upper = np.take_along_axis(edges, at, axis=-1), np.take_along_axis(edges, at + 1, axis=-1)
-    shift = alpha[..., layout.question]
+    shift = np.asarray(values["alpha"], float)[..., layout.question]
     return lower + shift, upper + shift, np.maximum(upper - lower, _MIN_WIDTH)
+
+
+def swap_neighbours(
+    values: Values, lower: Ints, variance: float, layout: Layout
+) -> tuple[dict[str, NDArray[np.generic]], Floats]:
+    """Exchange the options of ranks `lower` and `lower` + 1, (..., Q), such that each keeps its share of respondents.
+
+    On the scale of population shares, F(bound) with F the distribution of ability plus noise, the two bins exchange
+    their widths, so that one bound moves; doing it again undoes it. Returns the values and the log of the Jacobian,
+    f(bound) / f(moved bound); questions with fewer options than that stay as they are, with -inf.
+    """
+    alpha, rank = np.asarray(values["alpha"], float), np.asarray(values["rank"], np.int64)
+    scale = np.sqrt(1.0 + variance)
+    possible = lower + 1 < layout.n_options
+    at = _first_edge(layout) + np.where(possible, lower, 0)
+    last = layout.n_rows + layout.n_questions - 1
+    bounds = _edges(values, layout) + np.repeat(alpha, layout.n_options + 1, axis=-1)
+    low, middle, high = (np.take_along_axis(bounds, np.minimum(at + k, last), axis=-1) for k in range(3))
+    with np.errstate(invalid="ignore"):
+        moved = scale * ndtri(ndtr(low / scale) + ndtr(high / scale) - ndtr(middle / scale))
+        log_jacobian = 0.5 * (moved**2 - middle**2) / scale**2
+    possible = possible & np.isfinite(moved) & (moved > low) & (moved < high)
+    np.put_along_axis(bounds, np.minimum(at + 1, last), np.where(possible, moved, middle), axis=-1)
+    lowest = np.where(layout.n_options > 1, bounds[..., np.minimum(_first_edge(layout) + 1, last)], alpha)
+    gamma = bounds[..., _gamma_edges(layout)] - lowest[..., steps_of(layout, 2)]
+    row_lower, row_possible = lower[..., layout.question], possible[..., layout.question]
+    swapped = np.where(rank == row_lower, rank + 1, np.where(rank == row_lower + 1, rank - 1, rank))
+    return (
+        {"alpha": lowest, "gamma": gamma, "rank": np.where(row_possible, swapped, rank)},
+        np.where(possible, log_jacobian, -np.inf),
+    )
 
 
 def _first_edge(layout: Layout) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sprite.core.layout import Layout
 from sprite.core.types import Floats
-from sprite.kernels.tables import softmax_on_counts, softmax_pullback, softmax_table
+from sprite.kernels.softmax import softmax_on_counts, softmax_pullback, softmax_table
 from sprite.models.base import Gradients, Model, Values, flat
 
 

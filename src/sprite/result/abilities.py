@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sprite.core.errors import InputError
 from sprite.core.types import Floats
 from sprite.density.grid import grid_for
 from sprite.kernels.draws import draw_abilities
@@ -44,6 +45,8 @@ def ability_moments(fit: Fit) -> tuple[Floats, Floats, Floats]:
 
 def plausible_values(fit: Fit, n: int, seed: int) -> Floats:
     """`n` draws of every respondent's ability, shape (n, respondents), each with its own draw of the parameters."""
+    if n < 1:
+        raise InputError("plausible_values needs n >= 1", found=n)
     rng = np.random.default_rng(seed)
     grid = grid_for(fit.model.ability, fit.n_nodes)
     people = fit.responses.n_respondents

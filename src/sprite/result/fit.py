@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sprite.core.errors import InputError, SpriteError
+from sprite.core.errors import SpriteError
 from sprite.core.types import Floats, Ints, frozen
 from sprite.data.responses import Responses
 from sprite.density.grid import doubled, grid_for
@@ -20,6 +20,7 @@ from sprite.density.posterior import Posterior
 from sprite.models.base import Model
 from sprite.result import abilities
 from sprite.result.diagnostics import Diagnostics, diagnose, diagnostics_frame
+from sprite.result.methods import Analyses
 from sprite.result.mixing import Mixing, mixing
 from sprite.result.run import Mode
 from sprite.result.summary import summary_frame
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Analyses):
     """A fitted model, with the responses it was made from and how it came about. It never changes."""
 
     responses: Responses
@@ -156,12 +157,6 @@ class Fit:
         for array in found:
             frozen(array)
         return found
-
-    def plausible_values(self, n: int = 10, seed: int = 0) -> Floats:
-        """`n` draws of every respondent's ability from its posterior, shape (n, respondents)."""
-        if n < 1:
-            raise InputError("plausible_values needs n >= 1", found=n)
-        return abilities.plausible_values(self, n, seed)
 
     # --- what to think of it ---------------------------------------------------------------------------------
 

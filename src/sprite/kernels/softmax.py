@@ -1,7 +1,6 @@
-"""Tables log P(option | ability) on a grid, and the gradients of a weighted table.
+"""Options that compete through a softmax of quadratics in ability (SPRITE, NRM, GPCM).
 
-Two families cover the models: options that compete through a softmax of quadratics in ability (SPRITE, NRM, GPCM), and
-intervals of a standard normal (ORD, LORD). All functions take a leading batch axis (chains or draws).
+All functions take a leading batch axis (chains or draws).
 """
 
 from __future__ import annotations
@@ -13,9 +12,6 @@ import numpy as np
 
 from sprite.core.types import Floats, Ints
 from sprite.kernels.vexp import vexp
-
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-_NARROW = 1e-4  # below this width an interval's probability is its width times the density inside
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -87,7 +83,7 @@ def softmax_on_counts(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Sum of counts * log softmax by question, and its gradient in each row's height, slope and curve.
 
-    Only the range of nodes that a question's counts populate is visited: drawn abilities leave the ends of a grid empty.
+    Only the range of nodes that a question's counts populate is visited: drawn abilities leave the grid's ends empty.
     """
     batches, n_rows = height.shape
     n_nodes = len(nodes)
@@ -155,71 +151,3 @@ def softmax_on_counts(
                 of_slope[b, r] = s1
                 of_curve[b, r] = s2
     return value, of_height, of_slope, of_curve
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _log_normal_cdf(x: float) -> float:
-    if x > -30.0:
-        return math.log(0.5 * math.erfc(-x / math.sqrt(2.0)))
-    # Mills ratio, to 1e-15 here: the next term is 945 / x^10.
-    s = 1.0 / (x * x)
-    return -0.5 * x * x - _HALF_LOG_2PI - math.log(-x) + math.log1p(-s * (1 - 3 * s * (1 - 5 * s * (1 - 7 * s))))
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _log_interval(lower: float, upper: float, width: float) -> float:
-    """Log of Phi(upper) - Phi(lower), accurate in both tails and for narrow intervals; width = upper - lower."""
-    if lower > 0.0:  # work in the left tail, where the distribution function keeps its digits
-        lower, upper = -upper, -lower
-    middle = 0.5 * (lower + upper)
-    if width * max(1.0, abs(middle)) < _NARROW:
-        bend = width * width * (middle * middle - 1.0) / 24.0
-        return math.log(width) - 0.5 * middle * middle - _HALF_LOG_2PI + math.log1p(bend)
-    log_upper = _log_normal_cdf(upper)
-    if lower == -np.inf:
-        return log_upper
-    # Where Phi(upper) is near 1, one minus the two tails is more accurate than a difference of logs.
-    if upper > 0.0:
-        tails = 0.5 * (math.erfc(-lower / math.sqrt(2.0)) + math.erfc(upper / math.sqrt(2.0)))
-        return math.log1p(-tails)
-    return log_upper + math.log1p(-math.exp(_log_normal_cdf(lower) - log_upper))
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def interval_table(lower: Floats, upper: Floats, width: Floats, nodes: Floats) -> Floats:
-    """Log of Phi(upper - z) - Phi(lower - z) for each row; width is upper - lower, free of cancellation."""
-    batches, n_rows = lower.shape
-    table = np.empty((batches, n_rows, len(nodes)))
-    for b in range(batches):
-        for r in range(n_rows):
-            for k in range(len(nodes)):
-                table[b, r, k] = _log_interval(lower[b, r] - nodes[k], upper[b, r] - nodes[k], width[b, r])
-    return table
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def interval_pullback(
-    table: Floats, weight: Floats, lower: Floats, upper: Floats, nodes: Floats
-) -> tuple[Floats, Floats]:
-    """Gradient of sum(weight * table) in each row's lower and upper bound (0 for an infinite bound)."""
-    batches, n_rows, n_nodes = table.shape
-    of_lower = np.zeros((batches, n_rows))
-    of_upper = np.zeros((batches, n_rows))
-    for b in range(batches):
-        for r in range(n_rows):
-            low = lower[b, r]
-            high = upper[b, r]
-            s_low = 0.0
-            s_high = 0.0
-            for k in range(n_nodes):
-                w = weight[b, r, k]
-                if w == 0.0:
-                    continue
-                scale = _HALF_LOG_2PI + table[b, r, k]
-                if low > -np.inf:
-                    s_low -= w * math.exp(-0.5 * (low - nodes[k]) ** 2 - scale)
-                if high < np.inf:
-                    s_high += w * math.exp(-0.5 * (high - nodes[k]) ** 2 - scale)
-            of_lower[b, r] = s_low
-            of_upper[b, r] = s_high
-    return of_lower, of_upper
