@@ -25,34 +25,36 @@ def softmax_table(height: Floats, slope: Floats, curve: Floats, centre: Floats, 
     for b in range(batches):
         for j in range(len(first) - 1):
             top[:] = -np.inf
-            for r in range(first[j], first[j + 1]):
-                for k in range(n_nodes):
-                    u = nodes[k] - centre[b, r]
-                    logit = height[b, r] + (slope[b, r] + curve[b, r] * u) * u
-                    table[b, r, k] = logit
-                    top[k] = max(top[k], logit)
             total[:] = 0.0
             for r in range(first[j], first[j + 1]):
+                logit = table[b, r]
+                h, g, c, m = height[b, r], slope[b, r], curve[b, r], centre[b, r]
                 for k in range(n_nodes):
-                    total[k] += vexp(table[b, r, k] - top[k])
+                    u = nodes[k] - m
+                    logit[k] = h + (g + c * u) * u
+                for k in range(n_nodes):
+                    top[k] = logit[k] if logit[k] > top[k] else top[k]
+            for r in range(first[j], first[j + 1]):
+                logit = table[b, r]
+                # Subtracting the maximum first keeps the digits where logits are huge.
+                for k in range(n_nodes):
+                    logit[k] -= top[k]
+                for k in range(n_nodes):
+                    total[k] += vexp(logit[k])
             for k in range(n_nodes):
                 total[k] = math.log(total[k])
-            # Subtracting the maximum first keeps the digits where logits are huge.
             for r in range(first[j], first[j + 1]):
+                logit = table[b, r]
                 for k in range(n_nodes):
-                    table[b, r, k] = (table[b, r, k] - top[k]) - total[k]
+                    logit[k] -= total[k]
     return table
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def softmax_pullback(
-    table: Floats, weight: Floats, centre: Floats, first: Ints, nodes: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Gradient of sum(weight * table) in each row's height, slope and curve."""
+def softmax_pullback(table: Floats, weight: Floats, first: Ints) -> Floats:
+    """Gradient of sum(weight * table) in the logits."""
     batches, n_rows, n_nodes = table.shape
-    of_height = np.zeros((batches, n_rows))
-    of_slope = np.zeros((batches, n_rows))
-    of_curve = np.zeros((batches, n_rows))
+    of_logit = np.empty((batches, n_rows, n_nodes))
     total = np.empty(n_nodes)
     for b in range(batches):
         for j in range(len(first) - 1):
@@ -61,46 +63,41 @@ def softmax_pullback(
                 for k in range(n_nodes):
                     total[k] += weight[b, r, k]
             for r in range(first[j], first[j + 1]):
-                s0 = 0.0
-                s1 = 0.0
-                s2 = 0.0
+                out, log_p, w = of_logit[b, r], table[b, r], weight[b, r]
                 for k in range(n_nodes):
-                    of_logit = weight[b, r, k] - vexp(table[b, r, k]) * total[k]
-                    u = nodes[k] - centre[b, r]
-                    s0 += of_logit
-                    s1 += of_logit * u
-                    s2 += of_logit * u * u
-                of_height[b, r] = s0
-                of_slope[b, r] = s1
-                of_curve[b, r] = s2
-    return of_height, of_slope, of_curve
+                    out[k] = vexp(log_p[k])
+                for k in range(n_nodes):
+                    out[k] = w[k] - out[k] * total[k]
+    return of_logit
 
 
-# Sums may be reordered, so that they vectorise; a NaN still shows (no "nnan"), as a rejected step relies on.
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def softmax_on_counts(
-    height: Floats, slope: Floats, curve: Floats, centre: Floats, counts: Floats, first: Ints, nodes: Floats
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Sum of counts * log softmax by question, and its gradient in each row's height, slope and curve.
+    height: Floats,
+    slope: Floats,
+    curve: Floats,
+    centre: Floats,
+    counts: Floats,
+    first: Ints,
+    nodes: Floats,
+    low_batch: int,
+    high_batch: int,
+    value: Floats,
+    of_logit: Floats,
+) -> None:
+    """Sum of counts * log softmax by question into `value`, and its gradient in the logits into `of_logit`.
 
     Only the range of nodes that a question's counts populate is visited: drawn abilities leave the grid's ends empty.
+    Batches low to high are done, so that threads can share them. Loops run along the nodes without
+    a sum over them and touch few arrays each, which is what lets them vectorise.
     """
-    batches, n_rows = height.shape
     n_nodes = len(nodes)
-    n_questions = len(first) - 1
-    value = np.zeros((batches, n_questions))
-    of_height = np.zeros((batches, n_rows))
-    of_slope = np.zeros((batches, n_rows))
-    of_curve = np.zeros((batches, n_rows))
-    longest = 1
-    for j in range(n_questions):
-        longest = max(longest, first[j + 1] - first[j])
-    logits = np.empty((longest, n_nodes))
     total = np.empty(n_nodes)
     top = np.empty(n_nodes)
     norm = np.empty(n_nodes)
-    for b in range(batches):
-        for j in range(n_questions):
+    match = np.empty(n_nodes)
+    for b in range(low_batch, high_batch):
+        for j in range(len(first) - 1):
             begin, end = first[j], first[j + 1]
             total[:] = 0.0
             for r in range(begin, end):
@@ -111,43 +108,44 @@ def softmax_on_counts(
                 low += 1
             while high > low and total[high - 1] == 0.0:
                 high -= 1
-            for k in range(low, high):
+            low -= low % 8  # whole vectors
+            high = min(n_nodes, high + (-high) % 8)
+            # Views of the range: an index that begins at 0 needs no check for wrapping round, so the loops vectorise.
+            n = high - low
+            z = nodes[low:high]
+            for k in range(n):
                 top[k] = -np.inf
                 norm[k] = 0.0
+                match[k] = 0.0
             for r in range(begin, end):
-                logit = logits[r - begin]
+                logit = of_logit[b, r, low:high]
                 h, g, c, m = height[b, r], slope[b, r], curve[b, r], centre[b, r]
-                for k in range(low, high):
-                    u = nodes[k] - m
+                for k in range(n):
+                    u = z[k] - m
                     logit[k] = h + (g + c * u) * u
-                    top[k] = max(top[k], logit[k])
-            s = 0.0
+                for k in range(n):
+                    top[k] = logit[k] if logit[k] > top[k] else top[k]
             for r in range(begin, end):
-                logit = logits[r - begin]
-                chosen = counts[b, r]
-                for k in range(low, high):
-                    x = logit[k] - top[k]
-                    s += chosen[k] * x
-                    logit[k] = vexp(x)
+                logit = of_logit[b, r, low:high]
+                chosen = counts[b, r, low:high]
+                for k in range(n):
+                    match[k] += chosen[k] * (logit[k] - top[k])
+                for k in range(n):
+                    logit[k] = vexp(logit[k] - top[k])
+                for k in range(n):
                     norm[k] += logit[k]
-            for k in range(low, high):
-                s -= total[k] * math.log(norm[k])
-                norm[k] = total[k] / norm[k]
+            s = 0.0
+            of = total[low:high]
+            for k in range(n):
+                if of[k] > 0.0:
+                    s += match[k] - of[k] * math.log(norm[k])
             value[b, j] = s
+            for k in range(n):
+                norm[k] = of[k] / norm[k]
             for r in range(begin, end):
-                logit = logits[r - begin]
-                chosen = counts[b, r]
-                m = centre[b, r]
-                s0 = 0.0
-                s1 = 0.0
-                s2 = 0.0
-                for k in range(low, high):
-                    of_logit = chosen[k] - norm[k] * logit[k]
-                    u = nodes[k] - m
-                    s0 += of_logit
-                    s1 += of_logit * u
-                    s2 += of_logit * u * u
-                of_height[b, r] = s0
-                of_slope[b, r] = s1
-                of_curve[b, r] = s2
-    return value, of_height, of_slope, of_curve
+                of_logit[b, r, :low] = 0.0
+                of_logit[b, r, high:] = 0.0
+                logit = of_logit[b, r, low:high]
+                chosen = counts[b, r, low:high]
+                for k in range(n):
+                    logit[k] = chosen[k] - norm[k] * logit[k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from bisect import bisect_left
 from collections.abc import Callable
@@ -18,6 +19,9 @@ RESPONDENT_COST = 10
 """What a respondent costs besides its answers (exponentials, window, writing), in answers."""
 SMALL = 1_000_000
 """Answers x nodes below which handing work to another thread costs more than it saves (about 50 microseconds)."""
+
+SMALL_TABLE = 60_000
+"""Entries of a table below which one thread fills it sooner than two."""
 
 _threads: int | None = None
 _pool: ThreadPoolExecutor | None = None
@@ -65,6 +69,13 @@ def split(start: Ints, n_nodes: int, threads: int | None) -> list[tuple[int, int
     first, total = work(0), work(n) - work(0)
     cuts = [bisect_left(range(n), first + total * part // threads, key=work) for part in range(1, threads)]
     return [(low, high) for low, high in pairwise([0, *cuts, n]) if low < high]
+
+
+def split_evenly(items: int, work: int) -> list[tuple[int, int]]:
+    """Runs of equal items, as many as there are threads to use; one where `work` (table entries) is small."""
+    threads = min(get_threads(), items) if work >= SMALL_TABLE else 1
+    edges = [items * part // max(threads, 1) for part in range(threads + 1)]
+    return list(itertools.pairwise(edges))
 
 
 def run(task: Callable[[int, int], Result], runs: list[tuple[int, int]]) -> list[Result]:

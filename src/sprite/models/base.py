@@ -10,6 +10,7 @@ draws. `nodes` are ability values, shape (nodes,). Tables have shape (..., rows,
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -111,5 +112,5 @@ def check_settings(model: Model, positive: tuple[str, ...], **choices: tuple[obj
 
 
 def flat(array: Floats) -> Floats:
-    """Merge leading axes into one: the compiled tables take exactly one batch axis."""
-    return np.ascontiguousarray(array.reshape(-1, array.shape[-1]))
+    """Merge leading axes into one: compiled loops take exactly one batch axis."""
+    return np.ascontiguousarray(array.reshape(math.prod(array.shape[:-1]), array.shape[-1]))

@@ -10,6 +10,7 @@ import numpy as np
 from sprite.core.layout import Layout
 from sprite.core.types import Floats
 from sprite.kernels.softmax import softmax_on_counts, softmax_pullback, softmax_table
+from sprite.kernels.threads import run, split_evenly
 from sprite.models.base import Gradients, Model, Values, flat
 
 
@@ -49,31 +50,36 @@ class SoftmaxModel(Model):
 
     def pullback(self, values: Values, nodes: Floats, table: Floats, weight: Floats, layout: Layout) -> Gradients:
         """Gradient of sum(weight * log_table) in every parameter."""
-        curves = self.curves(values, layout)
         shape = (-1, layout.n_rows, len(nodes))
-        of = softmax_pullback(
+        of_logit = softmax_pullback(
             np.ascontiguousarray(table.reshape(shape)),
             np.ascontiguousarray(np.broadcast_to(weight, table.shape).reshape(shape)),
-            flat(curves.centre),
             layout.first,
-            nodes,
         )
-        height, slope, curve = (part.reshape(curves.height.shape) for part in of)
-        return self.pull_curves(values, Curves(height, slope, curve, curves.centre), layout)
+        return self._pull_logits(values, nodes, of_logit, self.curves(values, layout), layout)
 
     def on_counts(self, values: Values, nodes: Floats, counts: Floats, layout: Layout) -> tuple[Floats, Gradients]:
         """Log likelihood of each question given counts, and its gradient, without making the table."""
         curves = self.curves(values, layout)
         shape = curves.height.shape
-        value, *of = softmax_on_counts(
-            flat(curves.height),
-            flat(curves.slope),
-            flat(curves.curve),
-            flat(curves.centre),
-            np.ascontiguousarray(np.broadcast_to(counts, (*shape, len(nodes))).reshape(-1, shape[-1], len(nodes))),
-            layout.first,
-            nodes,
-        )
-        height, slope, curve = (part.reshape(shape) for part in of)
-        gradient = self.pull_curves(values, Curves(height, slope, curve, curves.centre), layout)
+        height, slope, curve, centre = map(flat, (curves.height, curves.slope, curves.curve, curves.centre))
+        batches = len(height)
+        counts = np.ascontiguousarray(np.broadcast_to(counts, (*shape, len(nodes)))).reshape(batches, -1, len(nodes))
+        value, of_logit = np.empty((batches, layout.n_questions)), np.empty(counts.shape)
+
+        def task(low: int, high: int) -> None:
+            softmax_on_counts(height, slope, curve, centre, counts, layout.first, nodes, low, high, value, of_logit)
+
+        run(task, split_evenly(batches, counts.size))
+        gradient = self._pull_logits(values, nodes, of_logit, curves, layout)
         return value.reshape(*shape[:-1], layout.n_questions), gradient
+
+    def _pull_logits(
+        self, values: Values, nodes: Floats, of_logit: Floats, curves: Curves, layout: Layout
+    ) -> Gradients:
+        """From the gradient in the logits through its moments over the nodes to the parameters."""
+        moments = of_logit @ np.vander(nodes, 3, increasing=True)
+        s0, s1, s2 = (moments[..., power].reshape(curves.height.shape) for power in range(3))
+        centre = curves.centre
+        gradient = Curves(s0, s1 - centre * s0, s2 - centre * (2 * s1 - centre * s0), centre)
+        return self.pull_curves(values, gradient, layout)
