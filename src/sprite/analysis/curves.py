@@ -22,8 +22,8 @@ LOWER, UPPER = 0.05, 0.95
 """Ends of the 90 % intervals."""
 POPULATED = (0.025, 0.975)
 """Quantiles of ability between which it counts as populated."""
-ABLEST = 0.9
-"""The ablest tenth lie above this quantile."""
+UPPER_QUARTER, ABLEST_TENTH = 0.75, 0.9
+"""Quantiles of ability above which an option's share among the able is taken."""
 
 _BLOCK = 1 << 21  # posterior entries held at a time: 16 MB
 
@@ -43,7 +43,9 @@ class Statistics:
     """sd[z | k]."""
     bits: Floats
     """P(k) KL(p(z | k) || p(z)) in bits; over a question's options they sum to I(Z; Y)."""
-    top: Floats
+    quarter: Floats
+    """P(k | z above the 75 % quantile): how often the ablest quarter choose it."""
+    tenth: Floats
     """P(k | z above the 90 % quantile): how often the ablest tenth choose it."""
     dip: Floats
     """By how much P(k | z) at both ends of populated ability exceeds its lowest value between them."""
@@ -53,7 +55,9 @@ class Statistics:
     """I(Z; right or wrong) in bits; NaN without a key."""
     right_mean: Floats
     """E[z | right]; NaN without a key."""
-    right_top: Floats
+    right_quarter: Floats
+    """P(right | z above the 75 % quantile); NaN without a key."""
+    right_tenth: Floats
     """P(right | z above the 90 % quantile); NaN without a key."""
 
 
@@ -124,7 +128,7 @@ def statistics(table: Floats, nodes: Floats, weight: Floats, layout: Layout) -> 
     variance = np.einsum("rk,rk->r", mass, (nodes - mean[:, None]) ** 2) / total
     probability = np.exp(table)
     bits = information(probability, weight)
-    ablest = _above(nodes, weight, quantile(nodes, weight, ABLEST))
+    quarter, tenth = (_above(nodes, weight, quantile(nodes, weight, q)) for q in (UPPER_QUARTER, ABLEST_TENTH))
     low, high = (quantile(nodes, weight, q) for q in POPULATED)
     populated = probability[:, (nodes >= low) & (nodes <= high)]
     dip = np.minimum(populated[:, 0], populated[:, -1]) - populated.min(axis=1)
@@ -136,12 +140,14 @@ def statistics(table: Floats, nodes: Floats, weight: Floats, layout: Layout) -> 
         mean=mean,
         sd=np.sqrt(variance),
         bits=bits,
-        top=probability @ ablest,
+        quarter=probability @ quarter,
+        tenth=probability @ tenth,
         dip=dip,
         question_bits=layout.sum_by_question(bits),
         right_bits=np.where(keyed, information(right, weight) + information(1.0 - right, weight), np.nan),
         right_mean=np.where(keyed, right_mass @ nodes / right_total, np.nan),
-        right_top=np.where(keyed, right @ ablest, np.nan),
+        right_quarter=np.where(keyed, right @ quarter, np.nan),
+        right_tenth=np.where(keyed, right @ tenth, np.nan),
     )
 
 

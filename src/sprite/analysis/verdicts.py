@@ -138,12 +138,14 @@ def _probabilities(fit: Fit) -> dict[str, Floats]:
     j, margin = layout.question, MARGIN * np.sqrt(fit.model.ability[1])
     keyed: Bools = keyed_questions(layout)[j]
     wrong = keyed & ~layout.correct
-    key_mean, key_top = s.right_mean[:, j], s.right_top[:, j]
+    key_mean = s.right_mean[:, j]
+    prefer = s.quarter > s.right_quarter[:, j]
+    often = s.tenth > SHARE_OF_KEY * s.right_tenth[:, j]
     middle, sd = _spread(fit)
     able = (here.mean > middle + MARGIN * sd) & (here.mean < here.right_mean[:, j])
     return {
-        "key_suspect": (wrong & (s.mean > key_mean + margin) & (s.top > key_top)).mean(axis=0),
-        "second_correct": (wrong & (s.mean > key_mean - margin) & (s.top > SHARE_OF_KEY * key_top)).mean(axis=0),
+        "key_suspect": (wrong & (s.mean > key_mean + margin) & prefer).mean(axis=0),
+        "second_correct": (wrong & (s.mean > key_mean - margin) & often).mean(axis=0),
         "attracts_able": (wrong & able).mean(axis=0),
         "dead_distractor": np.where(layout.correct, 0.0, _rare(fit)),
         "uninformative": (s.question_bits < FEW_BITS).mean(axis=0),
