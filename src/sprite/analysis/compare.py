@@ -116,7 +116,7 @@ def labels_of(models: Sequence[Model]) -> list[str]:
         raise InputError("there is no model to compare", remedy="Name at least one, such as 'sprite'")
     labels = []
     for model in models:
-        named = [field.name for field in fields(model)] if is_dataclass(model) else []
+        named: list[str] = [field.name for field in fields(model)] if is_dataclass(model) else []
         changed = [
             f"{name}={getattr(model, name)}"
             for name in named
@@ -157,7 +157,7 @@ def corrected_error(difference: Floats, overlap: float) -> Floats:
     Patterns share most of what they are fitted to, so that their differences are not independent: the variance is
     taken (1 / J + n_test / n_train) times and not 1 / J times.
     """
-    return _deviation(difference) * np.sqrt(1.0 / len(difference) + overlap)
+    return _deviation(difference) * float(np.sqrt(1.0 / len(difference) + overlap))
 
 
 def _deviation(values: Floats) -> Floats:

@@ -87,9 +87,9 @@ def summary(found: Pointwise) -> dict[str, object]:
 
 def pointwise(fit: Fit) -> Pointwise:
     """Leave-one-respondent-out log predictive densities."""
-    from arviz_stats import base
+    from arviz_stats.base.array import BaseArray
 
-    array_stats: Any = base.array_stats
+    array_stats: Any = BaseArray()
     if fit.kind != "posterior" or fit.n_chains * fit.n_draws < 4:
         why = (
             "a fit by EM has draws of a normal approximation around the estimate, and leaving a respondent out by "

@@ -79,7 +79,7 @@ class Predictor:
         answers = np.arange(own[-1]) + np.repeat(responses.start[people] - own[:-1], np.diff(own))
         given = responses.row[answers]
         by_person = np.argsort(who, kind="stable")
-        for low, high in blocks(len(people), max(self.grid.n_nodes, int(responses.first[-1]))):
+        for low, high in blocks(len(people), max(self.grid.n_nodes, int(responses.first[-1])), least=512):
             entries = by_person[slice(*np.searchsorted(who[by_person], [low, high]))]
             total, n = np.zeros(len(entries)), 0
             for n, table in enumerate(self.tables(), start=1):  # noqa: B007 - the last n is their number

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sprite.core.errors import InputError
-from sprite.core.types import Floats, Ints, Rows
+from sprite.core.types import Bools, Floats, Ints, Rows
 from sprite.data.responses import Responses
 from sprite.density.grid import grid_for
 from sprite.kernels.passes import posterior
+from sprite.kernels.threads import run, split
 from sprite.result import abilities as of_result
 from sprite.result.fit import Fit
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 LEVELS = (0.05, 0.95)
 """Ends of the central 90 % interval."""
-_BLOCK = 1 << 19  # posterior probabilities held at a time: 4 MB, which stay in cache
+_BLOCK = 1 << 16  # posterior probabilities held at a time: half a megabyte, which stays in cache
 _KEPT = 1 << 24  # table entries kept between blocks of respondents: 128 MB
 _WORK = 4e10
 
@@ -130,9 +131,9 @@ def draw_tables(fit: Fit, wanted: int) -> Callable[[], Iterable[Floats]]:
     return lambda: of_result.tables(fit, which)
 
 
-def blocks(n_respondents: int, width: int) -> Iterable[tuple[int, int]]:
-    """Runs of respondents such that a line of `width` numbers for each of them stays small."""
-    step = max(1, _BLOCK // max(1, width))
+def blocks(n_respondents: int, width: int, least: int = 1) -> Iterable[tuple[int, int]]:
+    """Runs of at least so many respondents such that a line of `width` numbers for each of them stays small."""
+    step = max(least, _BLOCK // max(1, width))
     return ((low, min(low + step, n_respondents)) for low in range(0, n_respondents, step))
 
 
@@ -142,46 +143,55 @@ def posterior_moments(fit: Fit, start: Ints, row: Rows, plug_in: bool = False) -
     point = fit.table()
     averaged = None if plug_in else draw_tables(fit, draws_within(len(row) * fit.n_nodes))
     out = np.empty((5, len(start) - 1))
-    for low, high in blocks(len(start) - 1, grid.n_nodes):
-        at_point = posterior(start, row, point, grid.log_weight, low, high)
-        mass = at_point
-        if averaged is not None:
-            mass = np.zeros_like(at_point)
-            n = 0
-            for n, table in enumerate(averaged(), start=1):  # noqa: B007 - the last n is their number
-                mass += posterior(start, row, table, grid.log_weight, low, high)
-            mass /= n
-        out[1, low:high] = _modes(at_point, grid.nodes)
-        out[[0, 2, 3, 4], low:high] = _described(mass, grid.nodes)
+
+    def task(begin: int, end: int) -> None:
+        for low, high in blocks(end - begin, grid.n_nodes):
+            span = begin + low, begin + high
+            at_point = posterior(start, row, point, grid.log_weight, *span, threads=1)
+            mass = at_point
+            if averaged is not None:
+                mass, n = np.zeros_like(at_point), 0
+                for n, table in enumerate(averaged(), start=1):  # noqa: B007 - the last n is their number
+                    mass += posterior(start, row, table, grid.log_weight, *span, threads=1)
+                mass /= n
+            out[1, slice(*span)] = _modes(at_point, grid.nodes)
+            out[[0, 2, 3, 4], slice(*span)] = _described(mass, grid.nodes)
+
+    run(task, split(start, grid.n_nodes, None))
     return out
 
 
 def _described(mass: Floats, nodes: Floats) -> Floats:
     """Mean, standard deviation and both quantiles of each line of node probabilities."""
+    # Sums by einsum: a matrix product would wake further threads inside each of ours.
     centred = nodes - nodes.mean()
-    first, second = (mass @ np.stack([centred, centred**2], axis=1)).T
+    first, second = np.einsum("ij,j->i", mass, centred), np.einsum("ij,j->i", mass, centred**2)
     sd = np.sqrt(np.maximum(second - first**2, 0.0))
-    # The mass up to a node: half of its own, and the first term of Euler and Maclaurin's correction.
-    below = np.cumsum(mass, axis=1)
-    below -= 0.5 * mass
-    below[:, 1:-1] -= (mass[:, 2:] - mass[:, :-2]) / 24.0
-    out = np.stack([first + nodes.mean(), sd, *(_quantile(below, nodes, level) for level in LEVELS)])
-    out[:, mass.max(axis=1) == 0.0] = np.nan
+    total = np.cumsum(mass, axis=1)
+    out = np.stack([first + nodes.mean(), sd, *(_quantile(mass, total, nodes, level) for level in LEVELS)])
+    out[:, total[:, -1] <= 0.0] = np.nan  # impossible answers: no mass anywhere
     return out
 
 
-def _quantile(below: Floats, nodes: Floats, level: float) -> Floats:
-    """Where each line of cumulated mass passes `level`, by interpolation on the scale of normal quantiles.
+def _quantile(mass: Floats, total: Floats, nodes: Floats, level: float) -> Floats:
+    """Where each line's mass passes `level`, by interpolation between nodes on the scale of normal quantiles.
 
-    On that scale the curve of a normal posterior is a straight line, however wide the cells.
+    The mass up to a node is that of the nodes below, half of its own, and the first term of Euler and Maclaurin's
+    correction, a twenty-fourth of the difference of its neighbours. On the scale of normal quantiles the curve of a
+    normal posterior is a straight line, however wide the cells.
     """
-    right = np.clip((below < level).sum(axis=1), 1, len(nodes) - 1)
-    line = np.arange(len(below))
-    ends = np.clip(np.stack([below[line, right - 1], below[line, right]]), 1e-15, 1.0 - 1e-15)
+    line, last = np.arange(len(mass)), len(nodes) - 1
+    at = np.clip(np.argmax(total >= level, axis=1), 1, last - 1)
+
+    def below(node: Ints) -> Floats:
+        around = mass[line, np.minimum(node + 1, last)] - mass[line, np.maximum(node - 1, 0)]
+        return np.asarray(total[line, node] - 0.5 * mass[line, node] - around / 24.0)
+
+    left = np.where(below(at) < level, at, at - 1)
+    ends = np.clip(np.stack([below(left), below(left + 1)]), 1e-15, 1.0 - 1e-15)
     left_at, right_at = ndtri(ends)
-    rise = np.maximum(right_at - left_at, 1e-12)
-    part = np.clip((ndtri(level) - left_at) / rise, 0.0, 1.0)
-    return np.asarray(nodes[right - 1] + part * (nodes[right] - nodes[right - 1]))
+    part = np.clip((ndtri(level) - left_at) / np.maximum(right_at - left_at, 1e-12), 0.0, 1.0)
+    return np.asarray(nodes[left] + part * (nodes[1] - nodes[0]))
 
 
 def _modes(mass: Floats, nodes: Floats) -> Floats:
@@ -200,9 +210,8 @@ def _frame(fit: Fit, responses: Responses, row: Rows, plug_in: bool) -> pd.DataF
     import pandas as pd
 
     mean, mode, sd, lower, upper = posterior_moments(fit, responses.start, row, plug_in)
-    correct: Any = pd.array([pd.NA] * responses.n_respondents, dtype="Int64")
-    if fit.responses.correct.any():
-        correct = pd.array(marks(responses.start, fit.responses.correct[row]), dtype="Int64")
+    keyed = bool(fit.responses.correct.any())
+    correct = marks(responses.start, fit.responses.correct[row])
     return pd.DataFrame(
         {
             "respondent": names(responses),
@@ -212,14 +221,17 @@ def _frame(fit: Fit, responses: Responses, row: Rows, plug_in: bool) -> pd.DataF
             "lower": lower,
             "upper": upper,
             "n_answered": np.diff(responses.start),
-            "n_correct": correct,
+            "n_correct": pd.arrays.IntegerArray(correct, np.full(len(correct), not keyed)),
         }
     )
 
 
-def marks(start: Ints, right: NDArray[Any]) -> Ints:
+def marks(start: Ints, right: Bools) -> Ints:
     """How many answers of each respondent are right."""
-    return np.diff(np.concatenate([[0], np.cumsum(right, dtype=np.int64)])[start])
+    # One more at the end, so that respondents without answers can stand there; reduceat gives them a neighbour's mark.
+    padded = np.append(right, False)
+    total = np.add.reduceat(padded, start[:-1], dtype=np.int64) if len(start) > 1 else np.zeros(0, dtype=np.int64)
+    return np.where(np.diff(start) > 0, total, 0)
 
 
 def _listed(items: list[str], most: int = 5) -> str:
