@@ -30,8 +30,8 @@ CASES = (("sprite", Sprite()), ("sprite", NRM()), ("nrm", Sprite()), ("nrm", NRM
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two exams a case instead of twelve")
-    parser.add_argument("--exams", type=int, default=12)
+    parser.add_argument("--quick", action="store_true", help="two exams a case instead of eight")
+    parser.add_argument("--exams", type=int, default=8)
     arguments = parser.parse_args()
     exams = 2 if arguments.quick else arguments.exams
     began = time.perf_counter()

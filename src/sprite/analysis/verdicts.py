@@ -119,8 +119,10 @@ def _of_question(
     found = []
     if chance["uninformative"][j] >= level:
         found.append(Verdict("uninformative", j, None, float(chance["uninformative"][j])))
+    # Where nothing tells the options apart, any two of them are equally good.
+    kinds = ("dead_distractor",) if found else ("dead_distractor", "second_correct", "attracts_able", "both_ends")
     for row in rows:
-        for kind in ("dead_distractor", "second_correct", "attracts_able", "both_ends"):
+        for kind in kinds:
             if chance[kind][row] >= level:
                 found.append(Verdict(kind, j, int(row), float(chance[kind][row])))
                 break
@@ -140,12 +142,13 @@ def _probabilities(fit: Fit) -> dict[str, Floats]:
     wrong = keyed & ~layout.correct
     key_mean = s.right_mean[:, j]
     prefer = s.quarter > s.right_quarter[:, j]
+    level_with = (s.mean > key_mean - margin) & (np.minimum(s.mean, key_mean) > fit.model.ability[0])
     often = s.tenth > SHARE_OF_KEY * s.right_tenth[:, j]
     middle, sd = _spread(fit)
     able = (here.mean > middle + MARGIN * sd) & (here.mean < here.right_mean[:, j])
     return {
         "key_suspect": (wrong & (s.mean > key_mean + margin) & prefer).mean(axis=0),
-        "second_correct": (wrong & (s.mean > key_mean - margin) & often).mean(axis=0),
+        "second_correct": (wrong & level_with & often).mean(axis=0),
         "attracts_able": (wrong & able).mean(axis=0),
         "dead_distractor": np.where(layout.correct, 0.0, _rare(fit)),
         "uninformative": (s.question_bits < FEW_BITS).mean(axis=0),
