@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from typing import Any
@@ -24,6 +26,7 @@ from sprite.kernels.threads import get_threads, set_threads
 from sprite.models.base import Model
 
 BINS = 10
+_BLAS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _SMALLEST = 1e-300  # a probability that is no more than rounding must not make the loss infinite
 
 
@@ -154,7 +157,8 @@ def _alone(responses: Responses, tasks: Sequence[Task], waiting: Sequence[int], 
 def _together(responses: Responses, tasks: Sequence[Task], waiting: Sequence[int], jobs: int) -> Arrivals:
     pool = ProcessPoolExecutor(min(jobs, len(waiting)), get_context("spawn"), initializer=_begin, initargs=(responses,))
     try:
-        future = {pool.submit(_measure, tasks[k]): k for k in waiting}
+        with _one_thread_each():
+            future = {pool.submit(_measure, tasks[k]): k for k in waiting}
         for finished in as_completed(future):
             yield future[finished], finished.result()
     except BrokenProcessPool:
@@ -165,6 +169,21 @@ def _together(responses: Responses, tasks: Sequence[Task], waiting: Sequence[int
     finally:
         # After an interruption nothing is waited for, and nothing more is begun.
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes begun here do linear algebra in one thread, or they would get in each other's way."""
+    before = {name: os.environ.get(name) for name in _BLAS}
+    os.environ.update(dict.fromkeys(_BLAS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 _responses: Responses | None = None
