@@ -30,8 +30,8 @@ CASES = (("sprite", Sprite()), ("sprite", NRM()), ("nrm", Sprite()), ("nrm", NRM
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two exams a case instead of eight")
-    parser.add_argument("--exams", type=int, default=8)
+    parser.add_argument("--quick", action="store_true", help="two exams a case instead of six")
+    parser.add_argument("--exams", type=int, default=6)
     arguments = parser.parse_args()
     exams = 2 if arguments.quick else arguments.exams
     began = time.perf_counter()
@@ -45,7 +45,7 @@ def main() -> None:
     )
     print("|" + "---|" * (len(kinds) + 7))
     for maker, model in CASES:
-        for n in (100, 300, 1000):
+        for n in (100, 500):
             clean, found, either, others = [], 0, 0, 0
             unusual: list[float] = []
             for seed in range(exams):

@@ -15,6 +15,8 @@ from sprite.result.fit import Fit
 
 STRONG = 0.2
 """A residual correlation this far from the average pair's is worth a verdict."""
+PAIR_LEVEL = 0.99
+"""Least 1 - p, corrected for the number of pairs, at which two questions are called dependent."""
 PERSON_LEVEL = 0.001
 """One-sided level at which a respondent is called unusual."""
 MIN_TOGETHER = 20
@@ -56,8 +58,10 @@ def dependent_pairs(fit: Fit, level: float) -> list[Pair]:
         return []
     excess = q3[a, b] - q3[a, b].mean()
     score = np.abs(np.arctanh(np.clip(excess, -0.999999, 0.999999))) * np.sqrt(together[a, b] - 3.0)
+    # In small classes residual correlations spread a little more than 1 / sqrt(n - 3): the median shows by how much.
+    score /= max(1.0, float(np.median(score)) / ndtri(0.75))
     probability = 1.0 - np.minimum(1.0, 2.0 * ndtr(-score) * len(a))  # Bonferroni over all pairs
-    found = np.flatnonzero((np.abs(excess) > STRONG) & (probability >= level))
+    found = np.flatnonzero((np.abs(excess) > STRONG) & (probability >= max(level, PAIR_LEVEL)))
     order = found[np.argsort(-np.abs(excess[found]), kind="stable")]
     return [Pair(int(questions[a[k]]), int(questions[b[k]]), float(excess[k]), float(probability[k])) for k in order]
 
@@ -100,45 +104,57 @@ def unusual_respondents(fit: Fit) -> list[Person]:
 
 
 def person_fit(fit: Fit) -> Floats:
-    """lz of each respondent over all options: log likelihood at the EAP, standardised by its mean and variance there.
+    """Each respondent's log likelihood at the EAP over all options, standardised: about N(0, 1), negative for misfit.
 
-    The third moment corrects its skewness (one Cornish-Fisher step). NaN with fewer than 5 answers.
+    That ability was estimated from the same answers makes lz too narrow; as in Snijders' lz* the part of it that moves
+    with ability (its regression on the score, the slope of the log likelihood) is taken out before standardising. The
+    third moment corrects the skewness (one Cornish-Fisher step). NaN with fewer than 5 answers.
     """
     data = fit.responses
     layout = data.layout
     n = data.n_respondents
-    total = np.zeros((4, n))
-    for block, table in _tables(fit, np.arange(n)):
+    out = np.full(n, np.nan)
+    for block, table in _tables(fit, np.arange(n), slopes=True):
+        log_p, score = table[0].T, table[1].T  # (respondents, rows)
         who, row = _answers(fit, np.arange(block.start, block.stop))
-        j = layout.question[row]
-        log_p = table.T  # (respondents, rows)
+        j, size = layout.question[row], block.stop - block.start
+
+        def total(by_answer: Floats, who: Ints = who, size: int = size) -> Floats:
+            return np.bincount(who, by_answer, minlength=size).astype(float)
+
         p = np.exp(log_p)
-        finite = np.where(p > 0.0, log_p, 0.0)
-        centre = layout.sum_by_question(p * finite)
-        away = finite - centre[:, layout.question]
-        parts = (
-            log_p[who, row] - centre[who, j],
-            layout.sum_by_question(p * away**2)[who, j],
-            layout.sum_by_question(p * away**3)[who, j],
-            np.ones(len(who)),
-        )
-        for k, part in enumerate(parts):
-            total[k, block] = np.bincount(who, part, minlength=block.stop - block.start)
-    usable = (total[3] >= MIN_ANSWERS) & (total[1] > 1e-12)
-    sd = np.sqrt(np.where(usable, total[1], 1.0))
-    score, skewness = total[0] / sd, total[2] / sd**3
-    return np.where(usable, score - skewness / 6.0 * (score**2 - 1.0), np.nan)
+        log_p = np.where(p > 0.0, log_p, np.log(np.finfo(float).tiny))
+        away = log_p - layout.sum_by_question(p * log_p)[:, layout.question]
+        shared = total(layout.sum_by_question(p * away * score)[who, j])
+        told = total(layout.sum_by_question(p * score**2)[who, j])
+        away = away - (shared / np.maximum(told, 1e-12))[:, None] * score
+        variance = total(layout.sum_by_question(p * away**2)[who, j])
+        third = total(layout.sum_by_question(p * away**3)[who, j])
+        usable = (np.bincount(who, minlength=size) >= MIN_ANSWERS) & (variance > 1e-9)
+        sd = np.sqrt(np.where(usable, variance, 1.0))
+        z = total(away[who, row]) / sd
+        out[block] = np.where(usable, z - third / sd**3 / 6.0 * (z**2 - 1.0), np.nan)
+    return out
 
 
-def _tables(fit: Fit, people: Ints) -> Iterator[tuple[slice, Floats]]:
-    """Log P(option | EAP) for blocks of respondents: the block as a slice of `people`, and (rows, respondents)."""
+def _tables(fit: Fit, people: Ints, slopes: bool = False) -> Iterator[tuple[slice, Floats]]:
+    """Log P(option | EAP) for blocks of respondents: the block as a slice of `people`, and (rows, respondents).
+
+    With `slopes` the derivative in ability is stacked below it: (2, rows, respondents).
+    """
     data, grid = fit.responses, grid_of(fit)
     eap = moments(data.start, data.row, fit.table(), grid.log_weight, grid.nodes)[1][people]
     eap = np.where(np.isfinite(eap), eap, fit.model.ability[0])
     step = max(1, _BLOCK // max(1, data.layout.n_rows))
+    h = 1e-4 * np.sqrt(fit.model.ability[1])
     for begin in range(0, len(people), step):
         block = slice(begin, min(begin + step, len(people)))
-        yield block, fit.model.log_table(fit.values, np.ascontiguousarray(eap[block]), data.layout)
+        at = np.ascontiguousarray(eap[block])
+        table = fit.model.log_table(fit.values, at, data.layout)
+        if slopes:
+            up, down = (fit.model.log_table(fit.values, at + d, data.layout) for d in (h, -h))
+            table = np.stack([table, (up - down) / (2.0 * h)])
+        yield block, table
 
 
 def _answers(fit: Fit, people: Ints) -> tuple[Ints, Ints]:
