@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,8 +17,6 @@ from sprite.core.types import Floats
 from sprite.data.responses import Responses
 from sprite.engines.base import Engine, Progress, silent
 from sprite.engines.registry import engine_of
-from sprite.experiments.puncture import Task, pattern, run
-from sprite.experiments.store import Store
 from sprite.fitting import fit
 from sprite.models.base import Model
 from sprite.models.registry import model_of
@@ -77,8 +76,8 @@ def compare(
     method
         ``"puncture"`` or ``"loo"``.
     puncture, repeats, seed
-        The share to hide, how many patterns, and what they are drawn from. The same seed gives the same numbers,
-        whatever `jobs` and `store` are.
+        The share to hide, how many patterns, and what they are drawn from. The same seed gives the same numbers
+        (to rounding), whatever `jobs` and `store` are.
     jobs
         Processes to use.
     store
@@ -101,13 +100,20 @@ def compare(
         raise InputError('method must be "puncture" or "loo"', found=method)
     if repeats < 1 or jobs < 1:
         raise InputError("compare needs repeats >= 1 and jobs >= 1", found=(repeats, jobs))
-    pattern(responses, puncture, seed, 0)  # refuses an impossible share before anything is begun
     by = engine_of("em" if engine is None else engine)
-    tasks = [
-        Task(model, by, float(puncture), int(seed), repeat) for repeat in range(repeats) for model in (*chosen, None)
-    ]
-    results = run(responses, tasks, jobs, Store.at(store), progress or silent)
-    return _table([*labels, BASELINE], results, repeats)
+    # Experiments stand above analyses, so the one that this table is made of is looked up by name.
+    results = import_module("sprite.experiments.puncture").held_out(
+        responses,
+        chosen,
+        by,
+        share=puncture,
+        repeats=repeats,
+        seed=seed,
+        jobs=jobs,
+        store=store,
+        progress=progress or silent,
+    )
+    return _table([*labels, BASELINE], results)
 
 
 def labels_of(models: Sequence[Model]) -> list[str]:
@@ -129,12 +135,12 @@ def labels_of(models: Sequence[Model]) -> list[str]:
     return labels
 
 
-def _table(labels: Sequence[str], results: Sequence[dict[str, float]], repeats: int) -> pd.DataFrame:
+def _table(labels: Sequence[str], results: Sequence[Sequence[dict[str, float]]]) -> pd.DataFrame:
     import pandas as pd
 
     def of(name: str) -> Floats:
         """A score by pattern and model."""
-        return np.array([result[name] for result in results]).reshape(repeats, len(labels))
+        return np.array([[result[name] for result in of_pattern] for of_pattern in results])
 
     overlap = float(of("n_test")[0, 0] / of("n_train")[0, 0])
     frame = pd.DataFrame({"model": list(labels)})
@@ -143,7 +149,7 @@ def _table(labels: Sequence[str], results: Sequence[dict[str, float]], repeats: 
         frame[f"{name}_sd"] = _deviation(of(name))
     for name in ("brier", "calibration", "seconds"):
         frame[name] = of(name).mean(axis=0)
-    frame["repeats"] = repeats
+    frame["repeats"] = len(results)
     for name in ("log_loss", "error"):
         difference = of(name) - of(name)[:, :1]
         frame[f"diff_{name}"] = difference.mean(axis=0)

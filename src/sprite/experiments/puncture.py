@@ -116,6 +116,26 @@ def calibration_error(probability: Floats, happened: Floats) -> float:
     return float(sum(abs(probability[b].sum() - happened[b].sum()) for b in bins) / len(order))
 
 
+def held_out(
+    responses: Responses,
+    models: Sequence[Model],
+    engine: Engine,
+    *,
+    share: float,
+    repeats: int,
+    seed: int,
+    jobs: int,
+    store: str | os.PathLike[str] | None,
+    progress: Progress,
+) -> list[list[dict[str, float]]]:
+    """What `measure` finds by pattern and model, the baseline after the models."""
+    pattern(responses, share, seed, 0)  # refuses an impossible share before anything is begun
+    everyone = (*models, None)
+    tasks = [Task(model, engine, float(share), int(seed), k) for k in range(repeats) for model in everyone]
+    results = run(responses, tasks, jobs, Store.at(store), progress)
+    return [results[k : k + len(everyone)] for k in range(0, len(results), len(everyone))]
+
+
 def run(
     responses: Responses, tasks: Sequence[Task], jobs: int, store: Store, progress: Progress
 ) -> list[dict[str, float]]:
