@@ -15,6 +15,7 @@ from sprite.core.types import Floats, Ints
 from sprite.density.packing import Packing
 from sprite.density.posterior import Posterior
 from sprite.kernels.blocks import multiply_runs
+from sprite.models.base import flat
 
 STEP = 1e-4
 
@@ -76,7 +77,7 @@ class Metric:
         return self._times(self.inverse, gradient, transposed=False)
 
     def _times(self, matrix: Floats, x: Floats, transposed: bool) -> Floats:
-        batches = np.ascontiguousarray(x.reshape(-1, x.shape[-1]))
+        batches = flat(x)
         return np.asarray(multiply_runs(matrix, batches, self.blocks.first, transposed)).reshape(x.shape)
 
 

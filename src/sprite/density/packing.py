@@ -17,7 +17,7 @@ from scipy import sparse
 from sprite.core.layout import Layout
 from sprite.core.types import Bools, Floats, Ints
 from sprite.kernels.blocks import sum_runs
-from sprite.models.base import Model, Parameter, Values
+from sprite.models.base import Model, Parameter, Values, flat
 
 _FAR = 300.0
 
@@ -113,7 +113,7 @@ class Packing:
 
     def sum_by_question(self, entries: Floats) -> Floats:
         """Sum the entries of each question."""
-        total = sum_runs(np.ascontiguousarray(entries.reshape(-1, self.n_free)), self.first)
+        total = sum_runs(flat(entries), self.first)
         return np.asarray(total).reshape(*entries.shape[:-1], self.n_questions)
 
     @property
