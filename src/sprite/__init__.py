@@ -20,6 +20,7 @@ _PUBLIC = {
     "SpriteError": "sprite.core.errors",
     "SpriteWarning": "sprite.core.errors",
     "check": "sprite.data.check",
+    "compare": "sprite.experiments.compare",
     "example": "sprite.data.bundled",
     "fit": "sprite.fitting",
     "load": "sprite.result.storage",

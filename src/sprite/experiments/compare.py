@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from sprite.core.types import Floats
 from sprite.data.responses import Responses
 from sprite.engines.base import Engine, Progress, silent
 from sprite.engines.registry import engine_of
+from sprite.experiments.puncture import held_out
 from sprite.fitting import fit
 from sprite.models.base import Model
 from sprite.models.registry import model_of
@@ -101,8 +101,7 @@ def compare(
     if repeats < 1 or jobs < 1:
         raise InputError("compare needs repeats >= 1 and jobs >= 1", found=(repeats, jobs))
     by = engine_of("em" if engine is None else engine)
-    # Experiments stand above analyses, so the one that this table is made of is looked up by name.
-    results = import_module("sprite.experiments.puncture").held_out(
+    results = held_out(
         responses,
         chosen,
         by,

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
-from sprite.analysis.compare import compare, corrected_error, labels_of
 from sprite.analysis.loo import Pointwise, in_words, loo, pointwise
 from sprite.core.errors import InputError
 from sprite.data.responses import from_codes
@@ -18,6 +17,7 @@ from sprite.density.grid import grid_for
 from sprite.engines.em import EM
 from sprite.engines.gibbs import Gibbs
 from sprite.experiments import puncture
+from sprite.experiments.compare import compare, corrected_error, labels_of
 from sprite.experiments.puncture import Task, calibration_error, measure, pattern, scores_of
 from sprite.experiments.store import Store, fingerprint
 from sprite.fitting import fit
