@@ -16,8 +16,8 @@ from sprite.result.fit import Fit
 if TYPE_CHECKING:
     import pandas as pd
 
-ENDS = (0.01, 0.99)
-"""Quantiles of the respondents' abilities between which curves are drawn."""
+TAIL = (0.01, 0.05)
+"""Part of the respondents beyond each end of a curve: 1 %, but with few of them as much as three respondents are."""
 POINTS = 61
 _DRAWS = (40, 200)  # fewest and most draws behind a band
 _HELD = 3e7  # probabilities of all draws held at a time: 120 MB
@@ -29,10 +29,11 @@ _shares: WeakKeyDictionary[Fit, dict[int, pd.DataFrame]] = WeakKeyDictionary()
 
 
 def populated(fit: Fit) -> tuple[float, float]:
-    """The 1 % and the 99 % quantile of the respondents' abilities: charts show nothing beyond."""
+    """The ends of the respondents' abilities, without the outermost few (see `TAIL`): charts show nothing beyond."""
     if fit not in _ends:
         nodes, weight = grid_of(fit).nodes, respondent_weights(fit)
-        low, high = (quantile(nodes, weight, q) for q in ENDS)
+        tail = float(np.clip(3.0 / max(1, fit.responses.n_respondents), *TAIL))
+        low, high = (quantile(nodes, weight, q) for q in (tail, 1.0 - tail))
         _ends[fit] = (low, high) if high > low else (low - 0.5, high + 0.5)
     return _ends[fit]
 
@@ -73,13 +74,13 @@ def group_shares(fit: Fit, groups: int | None = None) -> pd.DataFrame:
     observed, expected
         Share of them who chose it, and the mean of P(option | z) over their posteriors.
 
-    There are as many groups as leave about 20 respondents in each, from 3 to 8. Very large tests are judged by 20,000
+    There are as many groups as leave about 15 respondents in each, from 3 to 8. Very large tests are judged by 20,000
     respondents spread evenly over the data.
     """
     people = np.linspace(0, fit.responses.n_respondents - 1, min(fit.responses.n_respondents, _PEOPLE)).astype(int)
     eap = fit.ability_moments()[0]
     people = people[np.isfinite(eap[people]) & (np.diff(fit.responses.start)[people] > 0)]
-    n_groups = groups or int(np.clip(len(people) // 20, 3, 8))
+    n_groups = groups or int(np.clip(len(people) // 15, 3, 8))
     known = _shares.setdefault(fit, {})
     if n_groups not in known:
         known[n_groups] = _group_shares(fit, people[np.argsort(eap[people], kind="stable")], n_groups)

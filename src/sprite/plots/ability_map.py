@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sprite.analysis.curves import curves, interval
 from sprite.plots.ability import populated
 from sprite.plots.drawing import WIDTH, Chart, records, styled
 from sprite.plots.palette import INK, KEY_COLOUR, MUTED
@@ -27,9 +28,15 @@ def ability_distribution_data(fit: Fit, bins: int = 24) -> pd.DataFrame:
 
 
 def ability_map_data(fit: Fit) -> pd.DataFrame:
-    """question, option, correct, ability, ability_lower, ability_upper, n: how able each option's choosers are."""
-    columns = ["question", "option", "correct", "ability", "ability_lower", "ability_upper", "n"]
-    return fit.options()[columns]
+    """question, option, correct, ability, ability_lower, ability_upper, n: how able each option's choosers are here.
+
+    Ability is E[z | option] over the respondents at hand, so that it can be read beside their distribution; `options`
+    has it over the model's population, which is the same for all tests.
+    """
+    columns = ["question", "option", "correct", "n"]
+    found = curves(fit, "respondents")
+    lower, upper = interval(None if found.draws is None else found.draws.mean, found.estimate.mean)
+    return fit.options()[columns].assign(ability=found.estimate.mean, ability_lower=lower, ability_upper=upper)
 
 
 def plot_ability_map(fit: Fit) -> Chart:
@@ -48,7 +55,7 @@ def plot_ability_map(fit: Fit) -> Chart:
         alt.Chart(records(spread))
         .mark_bar(color=MUTED)
         .encode(
-            x=alt.X("lower:Q", title=None, scale=scale),
+            x=alt.X("lower:Q", bin="binned", title=None, scale=scale),
             x2="upper:Q",
             y=alt.Y("n:Q", title="respondents"),
             tooltip=["n:Q"],

@@ -36,28 +36,37 @@ def _plain(cell: Any) -> Any:
     return cell if isinstance(cell, bool | int | str) else None
 
 
-def by_option(looks: Sequence[Look], channel: str, title: str | None = "option") -> Any:
-    """An encoding of the options: `color`, `strokeDash`, `strokeWidth` or `shape`, in label order."""
+def by_option(looks: Sequence[Look], *, legend: bool = True, symbol: str = "stroke") -> Any:
+    """Colour by option, in label order."""
     import altair as alt
 
-    scales: dict[str, Any] = {
-        "color": [look.colour for look in looks],
-        "strokeDash": [list(look.dash) or [1, 0] for look in looks],
-        "strokeWidth": [look.width for look in looks],
-        "shape": [look.shape for look in looks],
-    }
-    encodings: dict[str, Any] = {
-        "color": alt.Color,
-        "strokeDash": alt.StrokeDash,
-        "strokeWidth": alt.StrokeWidth,
-        "shape": alt.Shape,
-    }
-    scale = alt.Scale(domain=[look.label for look in looks], range=scales[channel])
-    # One legend: the line with its colour and dash.
-    legend = (
-        alt.Legend(title=title, symbolType="stroke", symbolSize=400) if channel in ("color", "strokeDash") else None
+    scale = alt.Scale(domain=[look.label for look in looks], range=[look.colour for look in looks])
+    return alt.Color("label:N", scale=scale, legend=_legend(symbol) if legend else None, sort=None)
+
+
+def lines_by_option(base: Chart, looks: Sequence[Look], **encodings: Any) -> Chart:
+    """A line an option: solid and thick for a correct one, each of the others with its own dashes."""
+    import altair as alt
+
+    dashes: Any = [list(look.dash) or [1, 0] for look in looks]
+    dash = alt.StrokeDash(
+        "label:N", scale=alt.Scale(domain=[look.label for look in looks], range=dashes), legend=_legend(), sort=None
     )
-    return encodings[channel]("label:N", scale=scale, legend=legend, sort=None)
+    width: Any = alt.condition("datum.correct", alt.value(3.5), alt.value(1.75))
+    return base.mark_line().encode(color=by_option(looks), strokeDash=dash, strokeWidth=width, **encodings)
+
+
+def _legend(symbol: str = "stroke") -> Any:
+    import altair as alt
+
+    return alt.Legend(
+        title="option", symbolType=symbol, symbolSize=500 if symbol == "stroke" else 120, symbolStrokeWidth=2
+    )
+
+
+def apart(chart: Chart) -> Chart:
+    """Panels side by side whose options have nothing to do with each other: each keeps its own scales and legend."""
+    return chart.resolve_scale(color="independent", strokeDash="independent", strokeWidth="independent")
 
 
 def styled(chart: Chart) -> Chart:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sprite.plots.ability import POINTS, ability_points, group_shares, probabilities
-from sprite.plots.drawing import HEIGHT, WIDTH, Chart, by_option, records, styled
+from sprite.plots.drawing import HEIGHT, WIDTH, Chart, lines_by_option, records, styled
 from sprite.plots.palette import looks, question_index
 from sprite.result.fit import Fit
 
@@ -58,36 +58,23 @@ def curves_panel(fit: Fit, question: str, ability: float | None = None) -> Chart
 
     drawn = looks(fit, question_index(fit, question))
     frame = option_curves_data(fit, question)
+    seen = observed_shares_data(fit, question)
+    seen = seen[seen["ability"].between(frame["ability"].min(), frame["ability"].max())]
     x = alt.X("ability:Q", title="ability", scale=alt.Scale(nice=False))
-    base = alt.Chart(records(frame)).encode(x=x, color=by_option(drawn, "color"))
-    layers = []
-    if frame["lower"].notna().any():
-        layers.append(base.mark_area(opacity=0.13).encode(y=alt.Y("lower:Q"), y2="upper:Q"))
+    layers: list[Chart] = []
+    for look in drawn if frame["lower"].notna().any() else ():
+        band = alt.Chart(records(frame.loc[frame["label"] == look.label, ["ability", "lower", "upper"]]))
+        layers.append(band.mark_area(opacity=0.12, color=look.colour).encode(x, y=alt.Y("lower:Q"), y2="upper:Q"))
     share = alt.Y(
         "probability:Q", title="share who choose it", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
     )
-    layers.append(
-        base.mark_line().encode(
-            y=share,
-            strokeDash=by_option(drawn, "strokeDash"),
-            strokeWidth=by_option(drawn, "strokeWidth"),
-            tooltip=["label:N", alt.Tooltip("ability:Q", format=".2f"), alt.Tooltip("probability:Q", format=".0%")],
-        )
-    )
-    low, high = frame["ability"].min(), frame["ability"].max()
-    seen = observed_shares_data(fit, question)
-    seen = seen[seen["ability"].between(low, high)]
-    layers.append(
-        alt.Chart(records(seen))
-        .mark_point(filled=True, size=45, opacity=0.85)
-        .encode(
-            x="ability:Q",
-            y="observed:Q",
-            color=by_option(drawn, "color"),
-            shape=by_option(drawn, "shape"),
-            tooltip=["label:N", alt.Tooltip("observed:Q", format=".0%"), "n:Q"],
-        )
-    )
+    tooltip = ["label:N", alt.Tooltip("ability:Q", format=".2f"), alt.Tooltip("probability:Q", format=".0%")]
+    layers.append(lines_by_option(alt.Chart(records(frame)), drawn, x=x, y=share, tooltip=tooltip))
+    for look in drawn:
+        points = alt.Chart(records(seen[seen["label"] == look.label]))
+        marked: Any = {"filled": True, "size": 50, "opacity": 0.9, "color": look.colour, "shape": look.shape}
+        tooltip = ["label:N", alt.Tooltip("observed:Q", format=".0%"), "n:Q"]
+        layers.append(points.mark_point(**marked).encode(x="ability:Q", y="observed:Q", tooltip=tooltip))
     if ability is not None:
         layers.append(vertical(ability))
     title = alt.TitleParams(question, subtitle="curves: model; points: groups of respondents of similar ability")

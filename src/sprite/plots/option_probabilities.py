@@ -64,7 +64,7 @@ def probabilities_panel(fit: Fit, question: str, ability: float | None = None) -
         .encode(
             x=x,
             y=alt.Y("probability:Q", title="probability", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            color=by_option(drawn, "color"),
+            color=by_option(drawn, legend=False),
             stroke=alt.condition("datum.correct", alt.value(INK), alt.value(None)),
             strokeWidth=alt.condition("datum.correct", alt.value(3), alt.value(0)),
             tooltip=["label:N", alt.Tooltip("probability:Q", format=".0%")],

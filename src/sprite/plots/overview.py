@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sprite.models.sprite import Sprite
-from sprite.plots.drawing import Chart, styled
+from sprite.plots.drawing import Chart, apart, styled
 from sprite.plots.option_curves import curves_panel
 from sprite.plots.option_probabilities import middle_ability, probabilities_panel
 from sprite.plots.scheme import scheme_panel
@@ -19,4 +19,5 @@ def plot_overview(fit: Fit, question: str, ability: float | None = None) -> Char
     curves = curves_panel(fit, question, at)
     first = sprites_panel(fit, question, at) if isinstance(fit.model, Sprite) else None
     top = alt.hconcat(*(panel for panel in (first, scheme_panel(fit, question, at)) if panel is not None))
-    return styled(alt.vconcat(top, alt.hconcat(curves, probabilities_panel(fit, question, at))))
+    below = alt.hconcat(curves, probabilities_panel(fit, question, at))
+    return styled(apart(alt.vconcat(apart(top), apart(below))))

@@ -30,7 +30,7 @@ def scheme_data(fit: Fit, question: str, ability: float | None = None) -> pd.Dat
     part
         `ability`, `option`, `rule`, `answer` for boxes, `arrow` for arrows.
     x, y, x2, y2
-        The place of a box, or where an arrow begins and ends (0 to 3 across, one unit an option down).
+        The place of a box, or where an arrow begins and ends (0 to 4 across, one unit an option down).
     text
         What stands in it.
     option, correct, probability
@@ -46,12 +46,12 @@ def scheme_data(fit: Fit, question: str, ability: float | None = None) -> pd.Dat
     for k, (label, share) in enumerate(zip(shares["label"], shares["probability"], strict=True)):
         text = f"{label}: {_formula(fit.model, fit, j, k)}"
         option = {"option": shares["option"][k], "correct": bool(shares["correct"][k]), "probability": float(share)}
-        lines.append({"part": "option", "x": 1.0, "y": float(k), "text": text, **option})
-        lines.append({"part": "answer", "x": 3.0, "y": float(k), "text": f"{share:.0%}", **option})
-        lines.append({"part": "arrow", "x": 0.22, "y": middle, "x2": 0.5, "y2": float(k), **option})
-        lines.append({"part": "arrow", "x": 1.5, "y": float(k), "x2": 1.78, "y2": middle, **option})
-        lines.append({"part": "arrow", "x": 2.5, "y": middle, "x2": 2.85, "y2": float(k), **option})
-    lines.append({"part": "rule", "x": 2.15, "y": middle, "text": _HOW.get(fit.model.name, "normalised")})
+        lines.append({"part": "option", "x": 1.1, "y": float(k), "text": text, **option})
+        lines.append({"part": "answer", "x": 4.0, "y": float(k), "text": f"{share:.0%}", **option})
+        lines.append({"part": "arrow", "x": 0.3, "y": middle, "x2": 0.5, "y2": float(k), **option})
+        lines.append({"part": "arrow", "x": 1.72, "y": float(k), "x2": 2.0, "y2": middle, **option})
+        lines.append({"part": "arrow", "x": 3.2, "y": middle, "x2": 3.8, "y2": float(k), **option})
+    lines.append({"part": "rule", "x": 2.6, "y": middle, "text": _HOW.get(fit.model.name, "normalised")})
     columns = ["part", "x", "y", "x2", "y2", "text", "option", "correct", "probability"]
     return pd.DataFrame(lines, columns=columns)
 
@@ -81,7 +81,7 @@ def scheme_panel(fit: Fit, question: str, ability: float | None = None) -> Chart
 
     drawn = looks(fit, question_index(fit, question))
     frame = scheme_data(fit, question, ability)
-    x = alt.X("x:Q", scale=alt.Scale(domain=[-0.3, 3.3], nice=False), axis=None)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[-0.3, 4.3], nice=False), axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[len(drawn) - 0.4, -0.6], nice=False), axis=None)
     colour = alt.Color(
         "option:N",
@@ -90,10 +90,10 @@ def scheme_panel(fit: Fit, question: str, ability: float | None = None) -> Chart
     )
     arrows = frame[frame["part"] == "arrow"]
     layers: list[Chart] = [
-        alt.Chart(records(arrows[arrows["x"] < 2]))
+        alt.Chart(records(arrows[arrows["x"] < 3]))
         .mark_rule(color=MUTED, strokeWidth=0.8)
         .encode(x, y, x2="x2:Q", y2="y2:Q"),
-        alt.Chart(records(arrows[arrows["x"] > 2]))
+        alt.Chart(records(arrows[arrows["x"] > 3]))
         .mark_rule()
         .encode(
             x,
@@ -112,4 +112,4 @@ def scheme_panel(fit: Fit, question: str, ability: float | None = None) -> Chart
             text = alt.Chart(records(boxes)).mark_text(**look)
             layers.append(text.encode(x, y, text="text:N"))
     title = alt.TitleParams(f"How {question} is answered", subtitle="from ability Z through the options to the answer")
-    return alt.layer(*layers).properties(width=WIDTH + 80, height=max(HEIGHT // 2, 34 * len(drawn)), title=title)
+    return alt.layer(*layers).properties(width=WIDTH + 160, height=max(HEIGHT // 2, 34 * len(drawn)), title=title)

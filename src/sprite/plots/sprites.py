@@ -9,7 +9,7 @@ import numpy as np
 from sprite.core.errors import InputError
 from sprite.models.sprite import Sprite
 from sprite.plots.ability import POINTS, ability_points
-from sprite.plots.drawing import HEIGHT, WIDTH, Chart, by_option, records, styled
+from sprite.plots.drawing import HEIGHT, WIDTH, Chart, lines_by_option, records, styled
 from sprite.plots.option_curves import vertical
 from sprite.plots.palette import looks, question_index
 from sprite.result.fit import Fit
@@ -60,17 +60,12 @@ def sprites_panel(fit: Fit, question: str, ability: float | None = None, title: 
     import altair as alt
 
     drawn = looks(fit, question_index(fit, question))
-    lines = (
-        alt.Chart(records(sprites_data(fit, question)))
-        .mark_line()
-        .encode(
-            x=alt.X("ability:Q", title="ability", scale=alt.Scale(nice=False)),
-            y=alt.Y("density:Q", title="density of the sprite"),
-            color=by_option(drawn, "color"),
-            strokeDash=by_option(drawn, "strokeDash"),
-            strokeWidth=by_option(drawn, "strokeWidth"),
-            tooltip=["label:N", alt.Tooltip("mu:Q", format=".2f"), alt.Tooltip("nu:Q", format=".2f")],
-        )
+    lines = lines_by_option(
+        alt.Chart(records(sprites_data(fit, question))),
+        drawn,
+        x=alt.X("ability:Q", title="ability", scale=alt.Scale(nice=False)),
+        y=alt.Y("density:Q", title="density of the sprite"),
+        tooltip=["label:N", alt.Tooltip("mu:Q", format=".2f"), alt.Tooltip("nu:Q", format=".2f")],
     )
     layers = [lines] if ability is None else [lines, vertical(ability)]
     named = alt.TitleParams(title or f"Sprites of {question}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sprite.models.sprite import Sprite
-from sprite.plots.drawing import Chart, styled
+from sprite.plots.drawing import Chart, apart, styled
 from sprite.plots.option_curves import curves_panel, option_curves_data
 from sprite.plots.question_information import question_information_data
 from sprite.plots.sprites import sprites_data, sprites_panel
@@ -41,8 +41,4 @@ def plot_two_questions(fit: Fit) -> Chart:
             panels.append(sprites_panel(fit, question, title=title))
         else:
             panels.append(curves_panel(fit, question).properties(title=title))
-    return styled(
-        alt.hconcat(*panels).resolve_scale(
-            color="independent", strokeDash="independent", strokeWidth="independent", shape="independent"
-        )
-    )
+    return styled(apart(alt.hconcat(*panels)))

@@ -1,0 +1,203 @@
+"""What the page shows, gathered from a fit as plain values: everything the template needs and nothing else."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from markupsafe import Markup
+
+from sprite.plots.ability import populated
+from sprite.plots.ability_map import ability_distribution_data, ability_map_data
+from sprite.plots.precision import precision_data
+from sprite.report import svg
+from sprite.report.panels import Strip, kinds_of, panels
+from sprite.report.tables import MOST_ROWS, download, rows_of
+from sprite.report.words import (
+    GLOSSARY,
+    REMARKS,
+    certainty,
+    facts_of_fit,
+    number,
+    of_alpha,
+    percent,
+    trust,
+)
+from sprite.result.fit import Fit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN_RESPONDENTS = 1000
+_MISFIT = 0.01  # of a posterior predictive p-value: with a hundred questions one is that small by chance
+_CHECKED = 2e10  # answers x nodes x draws beyond which the check of each question's fit is left out
+
+
+def content(fit: Fit, title: str | None) -> dict[str, Any]:
+    """Everything the template needs."""
+    data = fit.responses
+    verdicts, questions, options = fit.verdicts(), fit.questions(), fit.options()
+    classical, abilities = fit.classical(), fit.abilities()
+    checked = data.n_answers * fit.n_nodes * 200 <= _CHECKED
+    misfit = _misfits(fit.fit_statistics()) if checked else {}
+    here = ability_map_data(fit)
+    options = options.assign(
+        ability_here=here["ability"], ability_here_lower=here["ability_lower"], ability_here_upper=here["ability_upper"]
+    )
+    trusted, sentence = trust(fit)
+    frames = {
+        "questions": questions,
+        "options": options,
+        "abilities": abilities,
+        "verdicts": verdicts,
+        "classical": classical,
+        "option_order": fit.option_order(),
+    }
+    return {
+        "title": title or "Test report",
+        "test": _test(fit),
+        "first": _first(fit, verdicts),
+        "remarks": [(kind, remark.short) for kind, remark in REMARKS.items() if (verdicts["verdict"] == kind).any()],
+        "questions": _questions(fit, questions, verdicts),
+        "panels": panels(fit, questions, options, verdicts, misfit),
+        "abilities": _abilities(fit, abilities),
+        "quality": _quality(fit, classical),
+        "trust": {
+            "good": trusted,
+            "sentence": sentence,
+            "facts": facts_of_fit(fit),
+            "messages": list(fit.diagnostics.messages),
+            "checked": checked,
+            "misfits": len(misfit),
+        },
+        "glossary": GLOSSARY,
+        "downloads": {name: download(frame) for name, frame in frames.items()},
+        "cut": {name: MOST_ROWS for name, frame in frames.items() if len(frame) > MOST_ROWS},
+    }
+
+
+def _test(fit: Fit) -> dict[str, Any]:
+    data = fit.responses
+    sizes = sorted({len(labels) for labels in data.options})
+    cells = data.n_respondents * data.n_questions
+    return {
+        "respondents": f"{data.n_respondents:,}",
+        "questions": f"{data.n_questions:,}",
+        "options": f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}",
+        "answers": f"{data.n_answers:,}",
+        "missing": percent(1 - data.n_answers / cells) if cells and data.n_answers < cells else "",
+        "keyed": len(data.key),
+        "n_questions": data.n_questions,
+        "notes": list(data.notes),
+    }
+
+
+def _first(fit: Fit, verdicts: pd.DataFrame) -> list[dict[str, Any]]:
+    """The verdicts by kind, the most important first."""
+    place = {question: j for j, question in enumerate(fit.responses.questions)}
+    groups = []
+    for kind, remark in REMARKS.items():
+        own = verdicts[verdicts["verdict"] == kind]
+        if not len(own):
+            continue
+        lines = [
+            {
+                "message": row["message"],
+                "certainty": certainty(row["probability"]),
+                "question": row["question"],
+                "option": row["option"],
+                "panel": place.get(row["question"]),
+            }
+            for row in rows_of(own)
+        ]
+        by_question: dict[str, list[str]] = defaultdict(list)
+        for line in lines:
+            by_question[line["question"]].append(line["option"])
+        labels = dict(zip(fit.responses.questions, fit.responses.options, strict=True))
+        listed = [
+            (q, place.get(q), sorted(by_question[q], key=labels[q].index) if q in labels else [])
+            for q in sorted(by_question, key=lambda q: place.get(q, 0))
+        ]
+        groups.append({"kind": kind, "remark": remark, "lines": lines, "listed": listed})
+    return groups
+
+
+def _questions(fit: Fit, questions: pd.DataFrame, verdicts: pd.DataFrame) -> list[dict[str, Any]]:
+    kinds = kinds_of(verdicts)
+    most = float(np.nanmax(questions["bits"])) if len(questions) else 1.0
+    return [
+        {
+            "name": row["question"],
+            "text": fit.responses.texts.questions.get(row["question"], ""),
+            "n": f"{row['n']:,}",
+            "correct": percent(row["p_correct"]),
+            "rest": number(row["point_biserial"]),
+            "bits": number(row["bits"]),
+            "bar": f"{100 * row['bits'] / max(most, 1e-9):.0f}",
+            "kinds": kinds.get(row["question"], []),
+            "short": [REMARKS[kind].short for kind in kinds.get(row["question"], [])],
+            "urgent": any(REMARKS[kind].urgent for kind in kinds.get(row["question"], [])),
+        }
+        for row in rows_of(questions)
+    ]
+
+
+def _misfits(statistics: pd.DataFrame) -> dict[str, str]:
+    """Questions that the model does not reproduce, with what is off."""
+    off = statistics[statistics["p_value"] < _MISFIT]
+    return dict(zip(off["question"], off["message"], strict=True))
+
+
+def _abilities(fit: Fit, abilities: pd.DataFrame) -> dict[str, Any]:
+    spread = ability_distribution_data(fit)
+    edges = np.append(spread["lower"].to_numpy(), spread["upper"].iloc[-1])
+    shown = abilities.head(SHOWN_RESPONDENTS)
+    place = Strip(abilities["lower"].to_numpy(), abilities["upper"].to_numpy(), populated(fit))
+    keyed = bool(fit.responses.key)
+    lines = [
+        {
+            "name": row["respondent"],
+            "right": f"{row['n_correct']}" if keyed else "–",
+            "answered": f"{row['n_answered']}",
+            "ability": number(row["ability"]),
+            "interval": f"{number(row['lower'])} to {number(row['upper'])}",
+            "strip": place.style(row, "ability") if np.isfinite(row["ability"]) else "",
+        }
+        for row in rows_of(shown)
+    ]
+    known = abilities["ability"].dropna()
+    words = f"Histogram of the abilities of {len(known):,} respondents"
+    return {
+        "chart": Markup(svg.histogram(edges, spread["n"].tolist(), words)),
+        "lines": lines,
+        "left_out": len(abilities) - len(shown),
+        "mean": number(float(known.mean())) if len(known) else "–",
+        "sd": number(float(known.std())) if len(known) > 1 else "–",
+        "error": number(float(abilities["sd"].mean())),
+    }
+
+
+def _quality(fit: Fit, classical: pd.DataFrame) -> dict[str, Any]:
+    precision = precision_data(fit)
+    alpha, sd = float(classical.attrs["alpha"]), float(classical.attrs["sd_score"])
+    at = precision["ability"].to_numpy()
+    bands = [precision[name].to_numpy() for name in ("fisher", "lower", "upper")]
+    reliability = float(fit.information([0.0]).attrs["marginal_reliability"])
+    best = float(at[int(np.argmax(bands[0]))])
+    return {
+        "alpha": number(alpha),
+        "alpha_words": of_alpha(alpha),
+        "reliability": number(reliability),
+        "reliability_words": of_alpha(reliability),
+        "mean_score": number(float(classical.attrs["mean_score"]), 1),
+        "sd_score": number(sd, 1),
+        "of": len(fit.responses.key),
+        "error": number(sd * float(np.sqrt(max(0.0, 1 - alpha))), 1) if np.isfinite(alpha) else "–",
+        "best": number(best, 1),
+        "chart": Markup(svg.line(at, bands, "information", "Information of the whole test along ability")),
+        "worse": [
+            (row["question"], number(row["alpha_if_dropped"], 3))
+            for row in rows_of(classical[classical["alpha_if_dropped"] > alpha + 0.002])
+        ],
+    }

@@ -1,0 +1,219 @@
+"""What a page says to an instructor: remarks, numbers and diagnostics in plain words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sprite.result.fit import Fit
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One kind of verdict, as the page presents it."""
+
+    short: str
+    """In the table of questions."""
+    heading: str
+    advice: str
+    urgent: bool = False
+    listed: bool = False
+    """Whether a bare list of names will do, because every message says the same."""
+
+
+REMARKS: dict[str, Remark] = {
+    "key_suspect": Remark(
+        "check the key",
+        "The key is probably wrong",
+        "Check these before you give out marks. If the key is wrong, correct it and mark again.",
+        urgent=True,
+    ),
+    "second_correct": Remark(
+        "second correct answer?",
+        "There may be a second correct answer",
+        "Read both options as an able student would. Accept both, or reword one of them.",
+        urgent=True,
+    ),
+    "uninformative": Remark(
+        "tells next to nothing",
+        "Questions that tell next to nothing about ability",
+        "Too easy, too hard, or read in different ways: reword or replace them.",
+    ),
+    "attracts_able": Remark(
+        "wrong option attracts the able",
+        "Wrong options that attract able students",
+        "Look for an ambiguity in the wording, or for a misconception worth a word in class.",
+    ),
+    "both_ends": Remark(
+        "chosen at both ends",
+        "Options chosen by the weakest and the strongest alike",
+        "The strongest may see something in them that the weakest do not: read them again.",
+    ),
+    "dead_distractor": Remark(
+        "dead option",
+        "Options that hardly anyone chooses",
+        "They do no work: with a more tempting wrong answer in their place these questions would tell more. "
+        "Nothing is wrong with the marks.",
+        listed=True,
+    ),
+    "local_dependence": Remark(
+        "depends on another",
+        "Questions that depend on each other",
+        "One may give the other away, or build on its result: together they count for less than they seem to.",
+    ),
+    "unusual_respondent": Remark(
+        "unusual answers",
+        "Respondents whose answers do not fit together",
+        "A shifted answer sheet, guessing, or help may be behind it, or nothing at all: look before you judge.",
+    ),
+}
+
+
+def certainty(probability: float) -> str:
+    """How sure a verdict is."""
+    if probability >= 0.995:
+        return "practically certain"
+    return f"{probability * 100:.0f} % certain"
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A number to read, with a real minus sign; a dash where there is none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    text = f"{value:.{digits}f}"
+    return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", "−")
+
+
+def percent(value: float | None) -> str:
+    """A share to read."""
+    return "–" if value is None or not math.isfinite(value) else f"{value * 100:.0f} %"
+
+
+def of_alpha(alpha: float) -> str:
+    """What a reliability of this size is good for."""
+    if not math.isfinite(alpha):
+        return "cannot be computed without a key"
+    for least, words in (
+        (0.9, "high enough to decide about single students"),
+        (0.8, "good for an exam in class"),
+        (0.7, "fair: good enough to compare groups, weak for single students"),
+        (0.5, "low: differences between students are mostly chance"),
+    ):
+        if alpha >= least:
+            return words
+    return "very low: this test hardly tells students apart"
+
+
+MODELS = {
+    "sprite": "SPRITE: every option is a bell curve over ability, and the options compete for each answer",
+    "nrm": "Nominal response model (Bock 1972): every option has a slope and an intercept",
+    "gpcm": "Generalised partial credit model (Muraki 1992): options in a given order",
+    "ord": "Ordinal probit: options in a given order, as bins of ability plus noise",
+    "lord": "Ordinal probit with the order of the options learned from the answers",
+}
+ENGINES = {
+    "em": "maximum a posteriori (EM), uncertainty from the curvature around the best answer",
+    "gibbs": "draws from the full posterior (blocked Gibbs)",
+    "nuts": "draws from the full posterior (NUTS)",
+    "metropolis": "draws from the full posterior (the paper's Metropolis-within-Gibbs)",
+}
+
+
+def trust(fit: Fit) -> tuple[bool, str]:
+    """Whether the numbers on the page can be relied on, and a sentence that says so."""
+    found = fit.diagnostics
+    if found.converged and fit.kind == "posterior":
+        return True, (
+            f"The {fit.n_chains} chains agree and there are enough independent draws. The intervals on this page can "
+            "be taken at face value, as far as the model is right."
+        )
+    if found.converged:
+        return True, (
+            "The search ended in a well-defined best answer. Intervals on this page are approximations around it; "
+            "they are usually close, and a little too narrow for options that few chose."
+        )
+    if fit.kind == "posterior":
+        return False, (
+            "The draws have not settled yet, so read the intervals and probabilities on this page with caution. What "
+            "to do is said below."
+        )
+    return False, "The search for the best answer did not end cleanly: read the numbers on this page with caution."
+
+
+def facts_of_fit(fit: Fit) -> list[tuple[str, str]]:
+    """How it was fitted, line by line."""
+    found = fit.diagnostics
+    lines = [
+        ("Model", MODELS.get(fit.model.name, fit.model.name)),
+        ("Settings of the model", repr(fit.model)),
+        ("Method", ENGINES.get(fit.engine, fit.engine)),
+        ("Which way ability points", fit.orientation),
+    ]
+    if fit.kind == "posterior":
+        lines.append(("Draws", f"{fit.n_chains} chains of {fit.n_draws:,}"))
+        lines.append(("Largest R-hat (below 1.01 is good)", number(found.max_rhat, 3)))
+        lines.append(("Fewest effective draws, bulk (400 or more is good)", number(found.min_ess_bulk, 0)))
+        lines.append(("Fewest effective draws, tails (400 or more is good)", number(found.min_ess_tail, 0)))
+    if fit.modes:
+        lines.append(("Modes found (different answers that the search ended in)", f"{len(fit.modes)}"))
+    lines += [
+        ("Log likelihood", f"{number(fit.log_likelihood, 1)} with {fit.n_parameters:,} parameters"),
+        ("Error of the ability grid (below 0.01 is good)", f"{fit.grid_error:.1g}"),
+        ("Seed and time", f"{fit.seed}; {fit.seconds:.1f} s"),
+        ("Made", f"{fit.created} with sprite {fit.versions.get('sprite', '')}"),
+    ]
+    return lines
+
+
+GLOSSARY = (
+    (
+        "Ability",
+        "What the test measures, on a scale where the model's population has mean 0 and standard deviation 1 unless "
+        "its settings say otherwise. Estimated from which options somebody chose, not only from how many were right.",
+    ),
+    ("90 % interval", "Where the true value lies with a probability of 90 %, given the answers and the model."),
+    (
+        "Bits",
+        "How much the answer to a question tells about ability. 0: nothing; 1: as much as knowing for sure in which "
+        "half of the class somebody is. Most good questions tell 0.1 to 0.5.",
+    ),
+    (
+        "Right or wrong",
+        "What remains of the bits when only right or wrong is looked at. The rest is in which wrong option is chosen.",
+    ),
+    (
+        "Correlation with the rest",
+        "Whether those who get this question right do well on the others. Below 0.2 is weak.",
+    ),
+    ("Weak, middle, strong third", "Respondents in three groups of about equal size, by their share of right answers."),
+    (
+        "Ability of its choosers",
+        "The mean ability of those of these respondents who choose the option, with its 90 % interval. The correct "
+        "option's should lie farthest to the right.",
+    ),
+    (
+        "Settled order",
+        "Which options are chosen by abler people than others, as far as the answers settle it: A > {B, C} says A "
+        "stands above both, and nothing about B and C.",
+    ),
+    ("Dead option", "A wrong option that fewer than 1 in 20 choose."),
+    ("Cronbach's alpha", "How consistently the questions, scored right or wrong, rank the respondents: 0 to 1."),
+    (
+        "Reliability",
+        "Which part of the differences in ability the answers have explained. It uses the choice of wrong options too.",
+    ),
+    (
+        "Test information",
+        "How sharply the whole test measures at each ability: the higher, the smaller the error there.",
+    ),
+    (
+        "Standard error in marks",
+        "By how much the number right would typically differ if the same person sat an equivalent test.",
+    ),
+    (
+        "R-hat, effective draws",
+        "Whether independent runs of the sampler agree, and how many independent draws they are worth.",
+    ),
+)
