@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sprite.analysis.curves import curves, grid_of, respondent_weights
 from sprite.analysis.test_faults import person_fit, residual_correlations, unusual_respondents
 from sprite.analysis.verdicts import KINDS, question_verdicts, verdicts
 from sprite.core.errors import InputError
@@ -54,6 +55,21 @@ def test_real_tests(name: str, wrong: list[str]) -> None:
     data = read(DATA / name / "responses.csv", key=DATA / name / "key.csv")
     table = verdicts(fit(data, Sprite(), EM()))
     assert table[table.verdict == "key_suspect"].question.tolist() == wrong
+
+
+def test_abilities_that_nobody_has_do_not_decide() -> None:
+    """All respondents are able and prefer the key; only below them would the key's choosers be the weaker ones."""
+    n = 300
+    codes = np.zeros((n, 9), int)
+    codes[:, 0] = np.arange(n) % 2
+    data = from_codes(codes, [list("AB")] * 9, correct=np.array([1, 0] * 9, bool))
+    # Answering Q2 to Q9 right takes an ability of about 1 or more.
+    # The key of Q1 is wide: it wins the lower tail in the model, and the upper one, where the respondents are.
+    values = {"mu": [-0.4, 0.5] + [2.5, -0.5] * 8, "nu": [3.0, 0.6] + [1.0, 1.0] * 8}
+    of = fit_at(data, Sprite(anchor="none"), values)
+    assert curves(of).estimate.mean[1] > curves(of).estimate.mean[0]
+    assert respondent_weights(of) @ grid_of(of).nodes > 0.8
+    assert not any(kind == "key_suspect" for kind, *_ in _kinds(of))
 
 
 def test_a_moved_key_is_found_and_silences_the_rest() -> None:
@@ -156,8 +172,6 @@ def test_residual_correlations_by_brute_force_with_missing_answers() -> None:
 
 def _plug_in(of: Fit) -> np.ndarray:
     """EAPs at the estimate, by summing over the grid."""
-    from sprite.analysis.curves import grid_of
-
     data, grid, table = of.responses, grid_of(of), of.table()
     level = np.tile(grid.log_weight, (data.n_respondents, 1))
     np.add.at(level, data.respondent_of_answer, table[data.row])

@@ -30,7 +30,9 @@ KINDS = (
 )
 """From the most to the least important."""
 MARGIN = 0.1
-"""Standard deviations of ability that count as a difference between two options' choosers."""
+"""Standard deviations above the average respondent that count as able."""
+BESIDE = 0.2
+"""Standard deviations below the key's choosers within which those of a second correct option stand."""
 SHARE_OF_KEY = 0.5
 """The ablest tenth choose a second correct option at least this many times as often as the key."""
 RARE = 0.05
@@ -132,23 +134,24 @@ def _of_question(
 def _probabilities(fit: Fit) -> dict[str, Floats]:
     """How probable each definition is, by row (uninformative: by question).
 
-    Options are compared with each other over the model's abilities, as `options` and `questions` show them. What is
-    said of the respondents (above average, at both ends) is judged over abilities as they have them.
+    Who is abler is judged over abilities as the respondents have them (`here`): an anchored model's own distribution
+    may lie where nobody is. A second correct answer must stand beside the key in both.
     """
     layout = fit.responses.layout
     s, here = curves(fit).evidence, curves(fit, "respondents").evidence
-    j, margin = layout.question, MARGIN * np.sqrt(fit.model.ability[1])
+    j = layout.question
     keyed: Bools = keyed_questions(layout)[j]
     wrong = keyed & ~layout.correct
-    key_mean = s.right_mean[:, j]
-    prefer = s.quarter > s.right_quarter[:, j]
-    level_with = (s.mean > key_mean - margin) & (np.minimum(s.mean, key_mean) > fit.model.ability[0])
-    often = s.tenth > SHARE_OF_KEY * s.right_tenth[:, j]
     middle, sd = _spread(fit)
-    able = (here.mean > middle + MARGIN * sd) & (here.mean < here.right_mean[:, j])
+    key, key_here = s.right_mean[:, j], here.right_mean[:, j]
+    prefer = here.quarter > here.right_quarter[:, j]
+    mean, variance = fit.model.ability
+    beside = (s.mean > key - BESIDE * np.sqrt(variance)) & (np.minimum(s.mean, key) > mean) & (here.mean > middle)
+    often = s.tenth > SHARE_OF_KEY * s.right_tenth[:, j]
+    able = (here.mean > middle + MARGIN * sd) & (here.mean < key_here)
     return {
-        "key_suspect": (wrong & (s.mean > key_mean + margin) & prefer).mean(axis=0),
-        "second_correct": (wrong & level_with & often).mean(axis=0),
+        "key_suspect": (wrong & (here.mean > key_here) & prefer).mean(axis=0),
+        "second_correct": (wrong & beside & often).mean(axis=0),
         "attracts_able": (wrong & able).mean(axis=0),
         "dead_distractor": np.where(layout.correct, 0.0, _rare(fit)),
         "uninformative": (s.question_bits < FEW_BITS).mean(axis=0),
