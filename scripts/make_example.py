@@ -2,8 +2,8 @@
 
 Run `python scripts/make_example.py`; it writes responses.csv and key.csv beside texts.csv and answers.csv, always the
 same. Nobody sat this test: 99 abilities are drawn from N(0, 1), each option is a sprite whose place follows from how
-tempting the option is (answers.csv), and three faults are planted. The seed is one at which all three can be seen: with 99
-respondents a second correct answer does not always show.
+tempting the option is (answers.csv), and three faults are planted. The seed is one at which all three can be
+seen: with 99 respondents a second correct answer does not always show.
 """
 
 from __future__ import annotations

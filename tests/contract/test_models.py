@@ -179,3 +179,27 @@ def test_prior_density_is_that_of_its_own_draws(name):
         print(f"ALERT {name}: prior's normalisation off by {error:.1f} standard errors")
     assert error < 4.0
     assert ratio.std() < 5.0  # or the check would be blind
+
+
+@each_model
+def test_refreshing_keeps_the_prior(name):
+    """Draws of the prior, refreshed again and again, are still draws of the prior."""
+    from scipy.stats import ks_2samp
+
+    model, layout = MODELS[name], ragged_layout(sizes=(4,))
+    packing = Packing(model, layout)
+    rng = np.random.default_rng(9)
+    draws = [model.sample(layout, "prior", rng) for _ in range(3000)]
+    before = {key: np.array([draw[key] for draw in draws]) for key in draws[0]}
+    after = before
+    for _ in range(12):
+        after = model.refresh(after, layout, rng)
+    assert (packing.pack(after) != packing.pack(before)).any(axis=0).mean() > 0.5
+    for p in packing.continuous:
+        for entry in range(before[p.name].shape[-1]):
+            if np.ptp(before[p.name][:, entry]) == 0:
+                continue
+            p_value = ks_2samp(before[p.name][:, entry], after[p.name][:, entry]).pvalue
+            if p_value < 0.01:
+                print(f"ALERT {name}: {p.name}[{entry}] moved under refreshing, p = {p_value:.4f}")
+            assert p_value > 1e-4

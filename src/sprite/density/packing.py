@@ -41,6 +41,11 @@ class Packing:
         """The question of each entry of x."""
         self.first: Ints = np.searchsorted(self.question, np.arange(layout.n_questions + 1))
         """Where each question's entries begin in x."""
+        self.n_rows = layout.n_rows
+        self.rows: Ints = np.concatenate(
+            [_rows(p, block.shape[1]) for (block, _), p in zip(blocks, self.continuous, strict=True)]
+        )[order]
+        """The row that each entry of x belongs to alone; -1 where it belongs to a whole question or mixes options."""
         self._matrix = matrix[:, order].tocsr()
         self._transposed = self._matrix.T.tocsr()
         positive = [
@@ -137,6 +142,12 @@ def _block(parameter: Parameter) -> tuple[sparse.csc_array, Ints]:
         sums = [np.tril(np.ones((m, m))) for m in sizes if m > 0]
         return _diagonal(sums), question
     return _picking(parameter), question[_free(parameter)]
+
+
+def _rows(parameter: Parameter, size: int) -> Ints:
+    if parameter.dim == "option" and parameter.constraint in ("real", "positive"):
+        return _free(parameter)
+    return np.full(size, -1)
 
 
 def _diagonal(blocks: list[Floats]) -> sparse.csc_array:

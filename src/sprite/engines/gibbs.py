@@ -10,20 +10,21 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from sprite.core.errors import InputError
-from sprite.core.types import Floats, Ints
+from sprite.core.types import Bools, Floats, Ints
 from sprite.density.blocks import Blocks, Metric, curvature, metric_of
 from sprite.density.grid import doubled
 from sprite.density.posterior import Posterior
 from sprite.engines.base import GRID_TOLERANCE, Engine, Problem, Progress
 from sprite.engines.em import laplace, on_fine_grid, starts
 from sprite.engines.modes import QuestionModes, question_modes
-from sprite.engines.moves import TARGET, condition, hamiltonian, jump, swap_ranks
+from sprite.engines.moves import TARGET, condition, hamiltonian, jump, refresh, swap_ranks
+from sprite.engines.recall import Memory, option_entries, recall, remember
 from sprite.engines.search import find_modes
 from sprite.kernels.draws import draw_counts
 from sprite.kernels.passes import expected_counts, log_likelihood
@@ -36,7 +37,8 @@ GLOBAL_EIGENVALUE = 2.0
 """A direction is global where its posterior variance exceeds by this factor what the questions alone account for."""
 MOST_GLOBAL = 3
 GLOBAL_EVERY = 2
-JUMP_EVERY = 2
+JUMP_EVERY = 4
+REFRESH_EVERY = 4
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,8 @@ class Gibbs(Engine):
     """
 
     chains: int = 4
-    draws: int = 1000
-    warmup: int = 300
+    draws: int = 1500
+    warmup: int = 500
     thin: int = 1
     starts: int = 3
     leaps: int = 3
@@ -74,7 +76,8 @@ class Gibbs(Engine):
         best, posterior, _ = on_fine_grid(problem, posterior, modes[0])
         while True:
             with np.errstate(over="ignore", invalid="ignore"):  # a step into nowhere is refused, not warned about
-                x, ranks, stats, interrupted = _sample(self, posterior, best, rng, progress)
+                begin = _upright_start(posterior, [best, *modes[1:]], rng)
+                x, ranks, stats, interrupted = _sample(self, posterior, begin, rng, progress)
             error = _grid_error(problem, posterior, x, ranks, rng)
             if error <= GRID_TOLERANCE or interrupted:
                 break
@@ -130,6 +133,7 @@ def _sample(
     else:
         x = plan.modes.start(chains, rng)
     ranks = {name: np.tile(rank, (chains, 1)) for name, rank in best.ranks.items()}
+    x = np.where(_turned(posterior, x, ranks)[:, None], best.x, x)
     log_step = np.full(layout.n_questions, np.log(0.5))
     global_scale = np.log(2.4 / np.sqrt(max(1, len(plan.directions))))
     kept = np.empty((chains, settings.draws, packing.n_free))
@@ -137,6 +141,10 @@ def _sample(
     stats = {name: np.full((chains, settings.draws), np.nan) for name in ("acceptance", "log_posterior")}
     table = posterior.table(x, ranks)
     told, n_kept = 0.0, 0
+    entries = option_entries(packing)
+    past: list[Floats] = []
+    memory: Memory | None = None
+    probability = np.zeros((chains, layout.n_questions))
     try:
         for sweep in range(total):
             warming = sweep < settings.warmup
@@ -147,16 +155,30 @@ def _sample(
             counts = _draw_abilities(posterior, table, rng)
             state = condition(posterior, x, ranks, counts)
             before = (state.x, state.ranks)
-            probability = hamiltonian(posterior, state, plan.metric, np.exp(log_step), settings.leaps, rng)
-            if warming:
-                log_step += gain * (probability.mean(axis=0) - TARGET)
-            if plan.modes is not None and sweep % JUMP_EVERY == 0:
-                jump(posterior, state, plan.modes, rng)
-            if ranks:
-                for _ in range(2):
+            if ranks and sweep % REFRESH_EVERY == 0:
+                # By itself: what is undone as a whole must be reversible as a whole.
+                refresh(posterior, state, rng)
+            else:
+                if ranks:
                     swap_ranks(posterior, state, rng)
+                probability = hamiltonian(posterior, state, plan.metric, np.exp(log_step), settings.leaps, rng)
+                if warming:
+                    log_step += gain * (probability.mean(axis=0) - TARGET)
+                if plan.modes is not None and sweep % JUMP_EVERY == 0:
+                    jump(posterior, state, plan.modes, rng)
+                if memory is not None:
+                    recall(posterior, memory, state, rng)
+                if ranks:
+                    swap_ranks(posterior, state, rng)
+                else:
+                    refresh(posterior, state, rng)
+            if ranks:
                 state.x, state.ranks = _keep_upright(posterior, before, (state.x, state.ranks))
             x, ranks = state.x, state.ranks
+            if entries is not None and warming:
+                past.append(x)
+                if sweep + 1 in (settings.warmup // 2, settings.warmup):
+                    memory = remember(entries, np.concatenate(past[len(past) // 3 :]), rng)
             table = posterior.table(x, ranks)
             draw = sweep - settings.warmup
             if draw >= 0 and draw % settings.thin == settings.thin - 1:
@@ -239,7 +261,7 @@ def _move_together(
     for which, at in enumerate((x, proposal)):
         gain[which] += posterior.log_prior(at, posterior.packing.unpack(at, ranks))[0].sum(axis=-1)
     probability = np.exp(np.minimum(np.nan_to_num(gain[1] - gain[0], nan=-np.inf), 0.0))
-    accepted = rng.random(len(x)) < probability
+    accepted = (rng.random(len(x)) < probability) & ~_turned(posterior, proposal, ranks)
     return (
         np.where(accepted[:, None], proposal, x),
         np.where(accepted[:, None, None], new_table, table),
@@ -247,22 +269,40 @@ def _move_together(
     )
 
 
+def _turned(posterior: Posterior, x: Floats, ranks: dict[str, Ints]) -> Bools:
+    """Which chains stand outside the half to which learned orders are restricted; none where the order is given.
+
+    LORD's reflection keeps the likelihood but not the prior, so draws must not be flipped; instead the posterior is
+    restricted to one orientation, that in which options whose choosers score higher stand higher.
+    """
+    layout = posterior.layout
+    if not ranks:
+        return np.zeros(len(x), dtype=bool)
+    means = option_means(x, ranks, posterior.model, layout, posterior.packing, posterior.grid)
+    return np.asarray(means @ (layout.count * layout.score) < 0)
+
+
 def _keep_upright(
     posterior: Posterior, before: tuple[Floats, dict[str, Ints]], after: tuple[Floats, dict[str, Ints]]
 ) -> tuple[Floats, dict[str, Ints]]:
     """Refuse a half-sweep that turned the ability scale round.
 
-    LORD's reflection keeps the likelihood but not the prior, so draws must not be flipped; instead the posterior is
-    restricted to one orientation. A half-sweep is reversible, and a reversible move that is refused whenever it leaves
-    a region leaves the restricted distribution invariant.
+    A reversible move that is refused whenever it leaves a region leaves the restricted distribution invariant. Swap,
+    HMC, swap is reversible as a whole; HMC and then swaps would not be.
     """
-    layout, model = posterior.layout, posterior.model
-    lean = option_means(after[0], after[1], model, layout, posterior.packing, posterior.grid) @ (
-        layout.count * layout.score
-    )
-    turned = lean < 0
+    turned = _turned(posterior, *after)
     x = np.where(turned[:, None], before[0], after[0])
     return x, {name: np.where(turned[:, None], before[1][name], rank) for name, rank in after[1].items()}
+
+
+def _upright_start(posterior: Posterior, modes: list[Mode], rng: np.random.Generator) -> Mode:
+    """The best mode that stands the right way up; where none does, the order of mean rest score."""
+    for mode in modes:
+        if not _turned(posterior, mode.x[None], {name: rank[None] for name, rank in mode.ranks.items()})[0]:
+            return mode
+    values = posterior.model.start(posterior.layout, "score", rng)
+    ranks = {name: np.asarray(values[name], np.int64) for name in modes[0].ranks}
+    return replace(modes[0], x=posterior.packing.pack(values), ranks=ranks)
 
 
 def _grid_error(

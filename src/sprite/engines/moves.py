@@ -59,7 +59,7 @@ def hamiltonian(
         value, gradient = posterior.on_counts(x, state.counts, packing.unpack(x, state.ranks))
         momentum = momentum + (1.0 if leap < leaps - 1 else 0.5) * size * metric.pull(gradient)
     gain = value - state.value + 0.5 * (kinetic - packing.sum_by_question(momentum**2))
-    probability, accepted = _decide(gain, rng)
+    probability, accepted = decide(gain, rng)
     state.take(accepted, x, value, gradient, packing.question)
     return probability
 
@@ -69,8 +69,21 @@ def jump(posterior: Posterior, state: State, modes: QuestionModes, rng: np.rando
     x = modes.draw(len(state.x), rng)
     value, gradient = posterior.on_counts(x, state.counts, posterior.packing.unpack(x, state.ranks))
     gain = value - state.value + modes.log_density(state.x) - modes.log_density(x)
-    probability, accepted = _decide(gain, rng)
+    probability, accepted = decide(gain, rng)
     state.take(accepted, x, value, gradient, posterior.packing.question)
+    return probability
+
+
+def refresh(posterior: Posterior, state: State, rng: np.random.Generator) -> Floats:
+    """One option's parameters of every question anew from the prior, accepted by the likelihood ratio."""
+    packing = posterior.packing
+    values = packing.unpack(state.x, state.ranks)
+    x = packing.pack(posterior.model.refresh(values, posterior.layout, rng))
+    proposed = packing.unpack(x, state.ranks)
+    value, gradient = posterior.on_counts(x, state.counts, proposed)
+    gain = (value - posterior.log_prior(x, proposed)[0]) - (state.value - posterior.log_prior(state.x, values)[0])
+    probability, accepted = decide(gain, rng)
+    state.take(accepted, x, value, gradient, packing.question)
     return probability
 
 
@@ -84,13 +97,13 @@ def swap_ranks(posterior: Posterior, state: State, rng: np.random.Generator) -> 
     value, gradient = posterior.on_counts(x, state.counts, packing.unpack(x, ranks))
     # The Jacobian is that of the natural scale, and so must the densities be.
     gain = (value - packing.log_jacobian(x)) - (state.value - packing.log_jacobian(state.x)) + log_jacobian
-    probability, accepted = _decide(gain, rng)
+    probability, accepted = decide(gain, rng)
     state.take(accepted, x, value, gradient, packing.question)
     state.ranks = {"rank": np.where(accepted[:, layout.question], ranks["rank"], state.ranks["rank"])}
     return probability
 
 
-def _decide(gain: Floats, rng: np.random.Generator) -> tuple[Floats, Bools]:
+def decide(gain: Floats, rng: np.random.Generator) -> tuple[Floats, Bools]:
     """Acceptance probabilities and decisions; a step into nowhere has a NaN gain and is refused."""
     probability = np.exp(np.minimum(np.where(np.isnan(gain), -np.inf, gain), 0.0))
     return probability, rng.random(gain.shape) < probability

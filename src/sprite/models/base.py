@@ -92,6 +92,14 @@ class Model(ABC):
         """Parameters drawn from the prior, or such as real exams have (the key above its distractors)."""
 
     @abstractmethod
+    def refresh(self, values: Values, layout: Layout, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """Replace some entries of every question, one option's or one step's, by a draw from the prior.
+
+        Reversible with respect to the prior, so that for a sampler the likelihood alone decides: how options that
+        hardly anybody chose, of which the likelihood says little, get about.
+        """
+
+    @abstractmethod
     def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
         """The values that say the same of -ability, or None where neither likelihood nor prior are symmetric."""
 
@@ -109,6 +117,16 @@ def check_settings(model: Model, positive: tuple[str, ...], **choices: tuple[obj
         value = getattr(model, field)
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{type(model).__name__}({field}=...) must be a positive number", found=value)
+
+
+def pick_rows(layout: Layout, lead: tuple[int, ...], rng: np.random.Generator) -> Ints:
+    """One row of every question, (..., Q), rarely chosen options more often than others."""
+    weight = np.asarray(1.0 / (1.0 + layout.count), np.float64)
+    total = layout.sum_by_question(weight)
+    # Each question's weights sum to one, so question j's running total goes from j to j + 1.
+    running = np.cumsum(weight / total[layout.question])
+    at = np.searchsorted(running, np.cumsum(layout.n_options > 0) - 1 + rng.random((*lead, layout.n_questions)))
+    return np.clip(at, layout.first[:-1], np.maximum(layout.first[1:] - 1, layout.first[:-1]))
 
 
 def flat(array: Floats) -> Floats:

@@ -12,7 +12,7 @@ from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
 from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings
-from sprite.models.order import ORDERS, Order, first_step, ranks, steps_of
+from sprite.models.order import ORDERS, Order, first_step, pick_steps, ranks, steps_of
 from sprite.models.softmax import Curves, SoftmaxModel
 
 
@@ -117,6 +117,17 @@ class GPCM(SoftmaxModel):
             return {"slope": slope, "step": rng.normal(0.0, np.sqrt(self.nu_step), n_steps), "rank": rank}
         slope = rng.gamma(8.0, 0.08, layout.n_questions)
         return {"slope": slope, "step": rng.normal(0.4, 0.5, n_steps), "rank": rank}
+
+    def refresh(self, values: Values, layout: Layout, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """Another value for one step of every question."""
+        step = np.array(values["step"], float)
+        at = pick_steps(layout, 1, step.shape[:-1], rng)
+        anew = rng.normal(0.0, np.sqrt(self.nu_step), step.shape)
+        return {
+            "slope": np.asarray(values["slope"]),
+            "step": np.where(at, anew, step),
+            "rank": np.asarray(values["rank"]),
+        }
 
     def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
         """The slope changes sign, where it may."""

@@ -11,7 +11,7 @@ from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
 from sprite.kernels.intervals import interval_on_counts, interval_pullback, interval_table
 from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values, flat
-from sprite.models.order import first_step, steps_of
+from sprite.models.order import first_step, pick_steps, steps_of
 
 _MIN_WIDTH = 1e-300  # two bounds may coincide in floating point; the option between them stays possible
 
@@ -117,6 +117,19 @@ class IntervalModel(Model):
         # The key lies above the top bound: put that bound near the middle of the respondents.
         top = total[begin[1:]] - total[begin[:-1]]
         return {"alpha": rng.normal(-0.2, 0.6, layout.n_questions) - top, "gamma": gamma}
+
+    def refresh(self, values: Values, layout: Layout, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """Another value for one bound of every question, the bounds then put in order again."""
+        gamma = np.array(values["gamma"], float)
+        question = steps_of(layout, 2)
+        picked = pick_steps(layout, 2, gamma.shape[:-1], rng)
+        gamma = np.where(picked, np.abs(rng.normal(0.0, np.sqrt(self.nu_gamma), gamma.shape)), gamma)
+        by_question = np.lexsort((gamma, np.broadcast_to(question, gamma.shape)), axis=-1)
+        return {
+            "alpha": np.asarray(values["alpha"]),
+            "gamma": np.take_along_axis(gamma, by_question, axis=-1),
+            "rank": np.asarray(values["rank"]),
+        }
 
     def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
         """The order is an input, and the prior on bounds above 0 is not symmetric."""

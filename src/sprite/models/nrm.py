@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats
-from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings
+from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings, pick_rows
 from sprite.models.softmax import Curves, SoftmaxModel
 
 
@@ -93,6 +93,23 @@ class NRM(SoftmaxModel):
         slope = np.where(key, 0.0, -rng.gamma(5.0, 0.25, rows))
         return _centred(slope, np.where(key, 1.2, 0.0) + rng.normal(0.0, 0.6, rows), layout)
 
+    def refresh(self, values: Values, layout: Layout, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """Another slope and intercept for one option of every question.
+
+        Zero sums are independent normals less their mean, and that mean is independent of them: put a mean back,
+        draw one of the normals anew, take the mean off again.
+        """
+        slope, intercept = np.asarray(values["slope"], float), np.asarray(values["intercept"], float)
+        rows = pick_rows(layout, slope.shape[:-1], rng)
+
+        def anew(part: Floats, variance: float) -> Floats:
+            mean = rng.normal(size=rows.shape) * np.sqrt(variance / np.maximum(layout.n_options, 1))
+            whole = part + mean[..., layout.question]
+            np.put_along_axis(whole, rows, rng.normal(0.0, np.sqrt(variance), rows.shape), axis=-1)
+            return whole
+
+        return _centred(anew(slope, self.nu_slope), anew(intercept, self.nu_intercept), layout)
+
     def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
         """Slopes change sign; with a mean ability other than 0 the prior is not symmetric."""
         if self.mu_z != 0.0:
@@ -106,7 +123,7 @@ class NRM(SoftmaxModel):
 def _centred(slope: Floats, intercept: Floats, layout: Layout) -> dict[str, NDArray[np.generic]]:
     def centre(values: Floats) -> Floats:
         mean = layout.sum_by_question(values) / np.maximum(layout.n_options, 1)
-        return np.asarray(values - mean[layout.question])
+        return np.asarray(values - mean[..., layout.question])
 
     return {"slope": centre(slope), "intercept": centre(intercept)}
 

@@ -47,3 +47,12 @@ def steps_of(layout: Layout, fewer: int) -> Ints:
 def first_step(layout: Layout, fewer: int) -> Ints:
     """Where each question's steps begin, in the same numbering."""
     return np.concatenate([[0], np.cumsum(np.maximum(layout.n_options - fewer, 0))])
+
+
+def pick_steps(layout: Layout, fewer: int, lead: tuple[int, ...], rng: np.random.Generator) -> Bools:
+    """Which steps are picked: one of every question that has any, each as likely as another, (..., steps)."""
+    question = steps_of(layout, fewer)
+    within = np.arange(len(question)) - first_step(layout, fewer)[question]
+    number = np.maximum(layout.n_options - fewer, 1)
+    picked = (rng.random((*lead, layout.n_questions)) * number).astype(np.int64)
+    return np.asarray(within == picked[..., question])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sprite.core.distributions import inverse_gamma, normal
 from sprite.core.layout import Layout
 from sprite.core.types import Bools, Floats
-from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings
+from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings, pick_rows
 from sprite.models.softmax import Curves, SoftmaxModel
 
 
@@ -99,6 +99,14 @@ class Sprite(SoftmaxModel):
         below = rng.gamma(4.0, 0.35, rows)
         mu = np.broadcast_to(difficulty, layout.n_questions)[layout.question] - np.where(key, 0.0, below)
         return self._anchored(mu, np.where(key, 1.0, np.exp(rng.normal(-0.2, 0.2, rows))), layout)
+
+    def refresh(self, values: Values, layout: Layout, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """Another mean and variance for one option of every question."""
+        mu, nu = np.array(values["mu"], float), np.array(values["nu"], float)
+        rows = pick_rows(layout, mu.shape[:-1], rng)
+        np.put_along_axis(mu, rows, rng.normal(0.0, np.sqrt(self.nu_mu), rows.shape), axis=-1)
+        np.put_along_axis(nu, rows, self.beta / rng.gamma(self.alpha, 1.0, rows.shape), axis=-1)
+        return self._anchored(mu, nu, layout)
 
     def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
         """Means change sign; with a mean ability other than 0 the prior is not symmetric."""

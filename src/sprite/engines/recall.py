@@ -1,0 +1,85 @@
+"""Proposals from what the chains remember of the warm-up, one option of a question at a time.
+
+An option that hardly anybody chose may stand far out on either side, or near and almost flat: its two parameters roam
+through regions that the likelihood tells little about, and that trajectories and draws from the prior cross slowly. All
+chains together have been in many of these places by the end of the warm-up, so any of those is proposed anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from sprite.core.types import Bools, Floats, Ints
+from sprite.density.packing import Packing
+from sprite.density.posterior import Posterior
+from sprite.engines.moves import State, decide
+from sprite.models.base import pick_rows
+
+PLACES = 128
+"""Places remembered."""
+WIDTH = 0.4
+"""Width of the kernels around them, in standard deviations of what is remembered."""
+FREEDOM = 3.0
+"""Degrees of freedom of the kernels' t distributions: the tails of log variances are long."""
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """Remembered values of each option's entries of x, with the width of a kernel for each."""
+
+    entries: Ints
+    """The entries of x that belong to each row, -1 where there are fewer: (rows, most)."""
+    places: Floats
+    """(places, rows, most)."""
+    width: Floats
+    """(rows, most)."""
+
+
+def option_entries(packing: Packing) -> Ints | None:
+    """The entries of x by the row that they belong to, or None where options have none of their own."""
+    rows = packing.rows
+    if (rows < 0).any() or not len(rows):
+        return None
+    order = np.argsort(rows, kind="stable")
+    place = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
+    entries = np.full((packing.n_rows, int(place.max()) + 1), -1)
+    entries[rows[order], place] = order
+    return entries
+
+
+def remember(entries: Ints, past: Floats, rng: np.random.Generator) -> Memory:
+    """A memory of some of the past, (visits, n_free)."""
+    some = past[rng.choice(len(past), min(PLACES, len(past)), replace=False)]
+    places = np.where(entries >= 0, some[:, np.maximum(entries, 0)], 0.0)
+    return Memory(entries, places, np.maximum(WIDTH * places.std(axis=0), 1e-3))
+
+
+def recall(posterior: Posterior, memory: Memory, state: State, rng: np.random.Generator) -> Floats:
+    """Propose a remembered place, moved a little, for one option of every question of every chain."""
+    chains, questions = state.value.shape
+    rows = pick_rows(posterior.layout, (chains,), rng)
+    entries, width = memory.entries[rows], memory.width[rows]
+    free = entries >= 0
+    which = rng.integers(len(memory.places), size=(chains, questions))
+    noise = rng.standard_t(FREEDOM, size=entries.shape) * width
+    proposed = memory.places[which, rows] + noise
+    x = state.x.copy()
+    chain = np.broadcast_to(np.arange(chains)[:, None, None], entries.shape)
+    current = np.where(free, state.x[chain, entries], 0.0)
+    x[chain[free], entries[free]] = proposed[free]
+    value, gradient = posterior.on_counts(x, state.counts, posterior.packing.unpack(x, state.ranks))
+    forth = _log_density(memory, rows, proposed, free, width)
+    back = _log_density(memory, rows, current, free, width)
+    probability, accepted = decide(value - state.value + back - forth, rng)
+    state.take(accepted, x, value, gradient, posterior.packing.question)
+    return probability
+
+
+def _log_density(memory: Memory, rows: Ints, at: Floats, free: Bools, width: Floats) -> Floats:
+    """Log density of the mixture of kernels over the remembered places, up to what is the same both ways."""
+    apart = (at - memory.places[:, rows]) / width
+    kernel = -0.5 * (FREEDOM + 1.0) * np.log1p(apart**2 / FREEDOM)
+    return np.asarray(logsumexp(np.where(free, kernel, 0.0).sum(axis=-1), axis=0))
