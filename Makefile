@@ -39,5 +39,12 @@ format: $(TEST_STAMP)
 bench: $(TEST_STAMP)
 	$(BIN)/python -m benchmarks
 
+study: $(TEST_STAMP)
+	$(BIN)/python -m sprite.experiments.calibration --replications 500 --jobs 2 --store docs/calibration
+
+docs: $(TEST_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(BIN)/mkdocs build --strict
+
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

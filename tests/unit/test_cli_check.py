@@ -109,7 +109,7 @@ def test_interruption_is_quiet(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "read_answers", interrupt)
+    monkeypatch.setattr("sprite.data.reading.read", interrupt)
     assert run(monkeypatch, "check", answers) == 130
     assert not capsys.readouterr().err
 

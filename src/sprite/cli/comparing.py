@@ -1,0 +1,61 @@
+"""`sprite compare`: models beside each other on answers they have not seen."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sprite.cli.fitting import EngineName, bar, engine_from
+from sprite.cli.options import Seed, prints_table, reads_answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sprite.data.responses import Responses
+
+
+class Method(StrEnum):
+    """How models are compared."""
+
+    puncture = "puncture"
+    loo = "loo"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(prints_table(reads_answers(compare)))
+
+
+def compare(
+    responses: Responses,
+    models: Annotated[str, typer.Option(help="Models, separated by commas.")] = "sprite,nrm,gpcm,ord,lord",
+    engine: Annotated[EngineName, typer.Option(help="How to fit each of them.")] = EngineName.em,
+    method: Annotated[Method, typer.Option(help="Hidden answers, or leave-one-out by respondent.")] = Method.puncture,
+    repeats: Annotated[int, typer.Option(min=1, help="Patterns of hidden answers.")] = 10,
+    puncture: Annotated[float, typer.Option(help="Share of answers that are hidden.")] = 0.2,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes to run at once.")] = 1,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder that keeps what is done, to go on from.", metavar="DIR")
+    ] = None,
+    seed: Seed = 0,
+) -> pd.DataFrame:
+    """Compare models by how well they predict answers that they have not seen."""
+    from sprite.experiments.compare import compare as compare_models
+
+    names = [name.strip() for name in models.split(",") if name.strip()]
+    with bar(quiet=False) as progress:
+        return compare_models(
+            responses,
+            names,
+            engine_from(engine.value),
+            method.value,
+            puncture=puncture,
+            repeats=repeats,
+            seed=seed,
+            jobs=jobs,
+            store=store,
+            progress=progress,
+        )

@@ -1,0 +1,56 @@
+"""`sprite report` and `sprite plot`: what a person looks at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sprite.cli.options import Debug, FitFile, Quiet
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(report)
+    app.command()(plot)
+
+
+def report(
+    fit: FitFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.", metavar="HTML")] = Path(
+        "report.html"
+    ),
+    title: Annotated[str | None, typer.Option(help="What the test is called.")] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write the report: one page that opens in any browser, without a network."""
+    from sprite.report.build import write_report
+    from sprite.result.storage import load
+
+    write_report(load(fit), output, title=title)
+    if not quiet:
+        print(f"Written to {output}")
+
+
+def plot(
+    fit: FitFile,
+    kind: Annotated[str, typer.Option(help="What to draw: curves, sprites, ...; an unknown one lists them all.")] = (
+        "curves"
+    ),
+    question: Annotated[str | None, typer.Option(help="The question, for charts of one question.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="An .html, .png, .svg or .pdf file.")] = Path(
+        "chart.html"
+    ),
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Draw one chart of a fit."""
+    from sprite.plots.kinds import plot as draw
+    from sprite.plots.saving import save_chart
+    from sprite.result.storage import load
+
+    save_chart(draw(load(fit), kind, question=question), output)
+    if not quiet:
+        print(f"Written to {output}")

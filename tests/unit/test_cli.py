@@ -1,0 +1,153 @@
+"""The commands as a user types them: simulate, fit, ask, compare, report, plot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import sprite
+from sprite import cli
+
+TABLES = (
+    "summary",
+    "abilities",
+    "questions",
+    "options",
+    "option-order",
+    "verdicts",
+    "predict",
+    "information",
+    "plausible-values",
+    "classical",
+    "fit-statistics",
+    "diagnose",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A simulated exam with a few missing answers, fitted by EM."""
+    place = tmp_path_factory.mktemp("exam")
+    assert run("simulate", "-n", "80", "-q", "8", "-m", "4", "--observed", "0.95", "-o", str(place), "--quiet") == 0
+    answers = (str(place / "responses.csv"), "--key", str(place / "key.csv"))
+    assert run("fit", *answers, "--engine", "em", "-o", str(place / "fit.nc"), "--quiet") == 0
+    return place
+
+
+def run(*words: str) -> int:
+    before = sys.argv
+    sys.argv = ["sprite", *words]
+    try:
+        cli.main()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    finally:
+        sys.argv = before
+    return 0
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_every_table_in_every_format(command, folder, tmp_path, capsys):
+    fit = str(folder / "fit.nc")
+    assert run(command, fit) == 0
+    printed = capsys.readouterr().out
+    rows = _json(command, fit, capsys)
+    assert isinstance(rows, list)
+    assert run(command, fit, "-o", str(tmp_path / "table.csv")) == 0
+    assert not capsys.readouterr().out
+    if rows:
+        frame = pd.read_csv(tmp_path / "table.csv")
+        assert list(frame.columns) == list(rows[0])
+        assert len(frame) == len(rows)
+        assert printed.split()[0] == frame.columns[0]
+
+
+def _json(command, fit, capsys):
+    assert run(command, fit, "--format", "json") == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_commands_say_what_the_methods_say(folder, capsys):
+    fit = sprite.load(folder / "fit.nc")
+    rows = _json("abilities", str(folder / "fit.nc"), capsys)
+    assert [row["respondent"] for row in rows] == list(fit.responses.respondents)
+    assert rows[3]["ability"] == pytest.approx(fit.abilities()["ability"][3])
+
+
+def test_fit_prints_five_lines_that_matter(folder, capsys, tmp_path):
+    words = ("fit", str(folder / "responses.csv"), "--key", str(folder / "key.csv"), "--model", "nrm")
+    assert run(*words, "--engine", "em", "--set", "nu_slope=2", "-o", str(tmp_path / "nrm.nc")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    assert "80 respondents" in lines[0]
+    assert "NRM by em" in lines[1]
+    model = sprite.load(tmp_path / "nrm.nc").model
+    assert model == sprite.NRM(nu_slope=2.0)
+
+
+def test_sampling_settings_reach_the_engine(folder, tmp_path):
+    words = ("fit", str(folder / "responses.csv"), "--key", str(folder / "key.csv"), "--anchor", "scale")
+    steps = ("--chains", "2", "--draws", "6", "--warmup", "4", "--seed", "3", "--quiet")
+    assert run(*words, *steps, "-o", str(tmp_path / "s.nc")) == 0
+    fit = sprite.load(tmp_path / "s.nc")
+    assert (fit.n_chains, fit.n_draws, fit.seed, fit.engine) == (2, 6, 3, "gibbs")
+    assert fit.model == sprite.Sprite(anchor="scale")
+
+
+def test_score_rescore_short_form_and_compare(folder, capsys):
+    fit, answers = str(folder / "fit.nc"), str(folder / "responses.csv")
+    for words in (
+        ("score", fit, answers, "--plug-in"),
+        ("rescore", fit, "--key", "Q1=A;B", "--drop", "Q2"),
+        ("short-form", fit, "-n", "3"),
+        ("compare", answers, "--key", str(folder / "key.csv"), "--models", "nrm,gpcm", "--repeats", "2"),
+    ):
+        assert run(*words, "--format", "json") == 0
+        rows = json.loads(capsys.readouterr().out)
+        assert len(rows) >= 2
+    assert [row["model"] for row in rows] == ["nrm", "gpcm", "baseline"]
+
+
+def test_report_and_plot(folder, tmp_path):
+    fit = str(folder / "fit.nc")
+    assert run("report", fit, "-o", str(tmp_path / "r.html"), "--title", "My <test>", "--quiet") == 0
+    assert "My &lt;test&gt;" in (tmp_path / "r.html").read_text()
+    assert run("plot", fit, "--question", "Q3", "--kind", "curves", "-o", str(tmp_path / "q3.svg"), "--quiet") == 0
+    assert (tmp_path / "q3.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("abilities", "nothing.nc"), "no such file"),
+        (("fit", "{answers}", "--engine", "em", "--chains", "2"), "no --chains"),
+        (("fit", "{answers}", "--set", "nu=1"), "no such setting"),
+        (("fit", "{answers}", "--set", "nu_mu=two"), "not a number"),
+        (("fit", "{answers}", "--model", "nrm", "--anchor", "scale"), "belongs to the sprite model"),
+        (("fit", "{answers}", "--prior", "none"), "without a prior"),
+        (("fit", "{answers}", "-o", "no/such/folder/fit.nc"), "no such folder"),
+        (("rescore", "{fit}", "--key", "Q1"), "QUESTION=OPTION"),
+        (("rescore", "{fit}", "--drop", "Q99"), "Q99"),
+        (("plot", "{fit}", "--kind", "pie"), "curves"),
+        (("compare", "{answers}", "--models", "rasch"), "Choose one of"),
+    ],
+)
+def test_bad_input_gives_one_message_and_no_traceback(words, message, folder, capsys):
+    places = {"answers": str(folder / "responses.csv"), "fit": str(folder / "fit.nc")}
+    assert run(*(word.format(**places) for word in words)) == 2
+    out, err = capsys.readouterr()
+    assert message in err
+    assert "Traceback" not in out + err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_cells_that_a_spreadsheet_would_run_are_guarded(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("respondent,'=Q1,Q2\n" + "".join(f"r{i},'=A{i % 2},B{i % 3}\n" for i in range(30)))
+    assert run("fit", str(tmp_path / "a.csv"), "--engine", "em", "-o", str(tmp_path / "a.nc"), "--quiet") == 0
+    assert run("options", str(tmp_path / "a.nc"), "--format", "csv") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("'=Q1,'=A0,")
