@@ -8,7 +8,7 @@ import numpy as np
 
 from sprite.analysis.curves import curves, interval
 from sprite.plots.ability import populated
-from sprite.plots.drawing import WIDTH, Chart, records, styled
+from sprite.plots.drawing import WIDTH, Chart, in_order, records, styled
 from sprite.plots.palette import INK, KEY_COLOUR, MUTED
 from sprite.result.fit import Fit
 
@@ -62,13 +62,13 @@ def plot_ability_map(fit: Fit) -> Chart:
         )
         .properties(width=WIDTH + 120, height=120, title="Abilities of the respondents")
     )
-    order = [str(q) for q in fit.responses.questions]
+    order = in_order(fit.responses.questions)
     places = (
         alt.Chart(records(options))
         .mark_text(fontSize=11, limit=90)
         .encode(
             x=alt.X("ability:Q", title="ability", scale=scale),
-            y=alt.Y("question:N", sort=order, title=None, axis=alt.Axis(grid=True, labelLimit=160)),
+            y=alt.Y("question:N", sort=None, scale=order, title=None, axis=alt.Axis(grid=True, labelLimit=160)),
             text="option:N",
             color=alt.condition("datum.correct", alt.value(KEY_COLOUR), alt.value(INK)),
             tooltip=["question:N", "option:N", alt.Tooltip("ability:Q", format=".2f"), "n:Q"],
@@ -78,7 +78,7 @@ def plot_ability_map(fit: Fit) -> Chart:
     ring = (
         alt.Chart(records(options[options["correct"]]))
         .mark_point(shape="circle", size=230, color=KEY_COLOUR, strokeWidth=2)
-        .encode(x=alt.X("ability:Q", scale=scale), y=alt.Y("question:N", sort=order))
+        .encode(x=alt.X("ability:Q", scale=scale), y=alt.Y("question:N", sort=None, scale=order))
     )
     title = alt.TitleParams("Mean ability of those who chose each option", subtitle="ring: correct option")
     options_chart = alt.layer(ring, places).properties(width=WIDTH + 120, height=alt.Step(20), title=title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sprite.core.errors import InputError
-from sprite.plots.drawing import WIDTH, Chart, records, styled
+from sprite.plots.drawing import WIDTH, Chart, in_order, records, styled
 from sprite.plots.palette import INK, KEY_COLOUR, MUTED
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def plot_comparison(frame: pd.DataFrame) -> Chart:
     data = comparison_data(frame)
     measure = str(data["measure"].iloc[0])
     better = "lower is better" if measure == "log loss" else "higher is better"
-    y = alt.Y("model:N", sort=[str(m) for m in data["model"]], title=None, axis=alt.Axis(labelLimit=260))
+    y = alt.Y("model:N", sort=None, scale=in_order(data["model"]), title=None, axis=alt.Axis(labelLimit=260))
     base = alt.Chart(records(data)).encode(y=y)
     zero = alt.Chart(records(pd.DataFrame({"difference": [0.0]})))
     layers = [

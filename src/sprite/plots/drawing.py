@@ -6,7 +6,7 @@ Names and labels that users wrote are only ever values, never field names: `a.b[
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sprite.plots.palette import GRID, INK, MUTED, Look
@@ -54,6 +54,13 @@ def lines_by_option(base: Chart, looks: Sequence[Look], **encodings: Any) -> Cha
     )
     width: Any = alt.condition("datum.correct", alt.value(3.5), alt.value(1.75))
     return base.mark_line().encode(color=by_option(looks), strokeDash=dash, strokeWidth=width, **encodings)
+
+
+def in_order(names: Iterable[str]) -> Any:
+    """A scale that keeps names in this order; `sort` would write them into an expression, which some names break."""
+    import altair as alt
+
+    return alt.Scale(domain=list(dict.fromkeys(map(str, names))))
 
 
 def _legend(symbol: str = "stroke") -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sprite.analysis.order import partial_order
-from sprite.plots.drawing import WIDTH, Chart, records, styled
+from sprite.plots.drawing import WIDTH, Chart, in_order, records, styled
 from sprite.plots.palette import KEY_COLOUR, MUTED, question_index
 from sprite.result.fit import Fit
 
@@ -36,9 +36,9 @@ def plot_option_order(fit: Fit, question: str | None = None) -> Chart:
 
     frame = option_order_data(fit, question)
     frame["name"] = frame["question"] + "  " + frame["label"]
-    axis, names = alt.Axis(labelLimit=260), [str(name) for name in frame["name"]]
+    axis, lines = alt.Axis(labelLimit=260), in_order(frame["name"])
     base = alt.Chart(records(frame)).encode(
-        y=alt.Y("name:N", title=None, axis=axis, sort=names),
+        y=alt.Y("name:N", title=None, axis=axis, sort=None, scale=lines),
         color=alt.condition("datum.correct", alt.value(KEY_COLOUR), alt.value(MUTED)),
     )
     x = alt.X("ability:Q", title="mean ability of those who chose it", scale=alt.Scale(zero=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sprite.plots.drawing import WIDTH, Chart, records, styled
+from sprite.plots.drawing import WIDTH, Chart, in_order, records, styled
 from sprite.plots.palette import INK, KEY_COLOUR, MUTED
 from sprite.result.fit import Fit
 
@@ -23,7 +23,7 @@ def plot_question_information(fit: Fit) -> Chart:
     import altair as alt
 
     frame = question_information_data(fit)
-    y = alt.Y("question:N", sort=[str(q) for q in frame["question"]], title=None, axis=alt.Axis(labelLimit=160))
+    y = alt.Y("question:N", sort=None, scale=in_order(frame["question"]), title=None, axis=alt.Axis(labelLimit=160))
     base = alt.Chart(records(frame)).encode(y=y)
     x = alt.X("bits:Q", title="bits about ability", scale=alt.Scale(zero=True))
     layers = [

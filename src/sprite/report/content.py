@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
+from sprite.analysis.information import marginal_reliability
 from sprite.plots.ability import populated
 from sprite.plots.ability_map import ability_distribution_data, ability_map_data
 from sprite.plots.precision import precision_data
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 SHOWN_RESPONDENTS = 1000
 _MISFIT = 0.01  # of a posterior predictive p-value: with a hundred questions one is that small by chance
-_CHECKED = 2e10  # answers x nodes x draws beyond which the check of each question's fit is left out
+_CHECKED = 5e9  # answers x nodes x draws beyond which the check of each question's fit is left out
 
 
 def content(fit: Fit, title: str | None) -> dict[str, Any]:
@@ -111,16 +112,18 @@ def _first(fit: Fit, verdicts: pd.DataFrame) -> list[dict[str, Any]]:
             }
             for row in rows_of(own)
         ]
-        by_question: dict[str, list[str]] = defaultdict(list)
-        for line in lines:
-            by_question[line["question"]].append(line["option"])
-        labels = dict(zip(fit.responses.questions, fit.responses.options, strict=True))
-        listed = [
-            (q, place.get(q), sorted(by_question[q], key=labels[q].index) if q in labels else [])
-            for q in sorted(by_question, key=lambda q: place.get(q, 0))
-        ]
+        listed = _by_question(fit, lines) if remark.listed else []
         groups.append({"kind": kind, "remark": remark, "lines": lines, "listed": listed})
     return groups
+
+
+def _by_question(fit: Fit, lines: list[dict[str, Any]]) -> list[tuple[str, int, list[str]]]:
+    """The options of each question that the same is said of, both in the order of the test."""
+    named: dict[int, list[str]] = defaultdict(list)
+    for line in lines:
+        named[line["panel"]].append(line["option"])
+    data = fit.responses
+    return [(data.questions[j], j, sorted(named[j], key=data.options[j].index)) for j in sorted(named)]
 
 
 def _questions(fit: Fit, questions: pd.DataFrame, verdicts: pd.DataFrame) -> list[dict[str, Any]]:
@@ -179,11 +182,11 @@ def _abilities(fit: Fit, abilities: pd.DataFrame) -> dict[str, Any]:
 
 
 def _quality(fit: Fit, classical: pd.DataFrame) -> dict[str, Any]:
-    precision = precision_data(fit)
+    precision = precision_data(fit, points=41)
     alpha, sd = float(classical.attrs["alpha"]), float(classical.attrs["sd_score"])
     at = precision["ability"].to_numpy()
     bands = [precision[name].to_numpy() for name in ("fisher", "lower", "upper")]
-    reliability = float(fit.information([0.0]).attrs["marginal_reliability"])
+    reliability = marginal_reliability(fit)
     best = float(at[int(np.argmax(bands[0]))])
     return {
         "alpha": number(alpha),

@@ -12,7 +12,7 @@ from sprite.core.types import Floats
 from sprite.plots.palette import Look
 
 _WIDTH, _HEIGHT = 520, 290
-_LEFT, _RIGHT, _TOP, _BOTTOM = 42, 74, 24, 36
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 74, 24, 38
 _LINE = 14  # pixels between two labels at the end of curves
 _SHORT = 9  # signs of a label that fit there
 
@@ -51,7 +51,7 @@ class Frame:
             at = self.at(value)
             ticks.append(f'<path class="g" d="M{at:.1f} {_TOP}V{self.height - _BOTTOM}"/>')
             ticks.append(
-                f'<text x="{at:.1f}" y="{self.height - _BOTTOM + 14}" text-anchor="middle">{_short(value)}</text>'
+                f'<text x="{at:.1f}" y="{self.height - _BOTTOM + 16}" text-anchor="middle">{_short(value)}</text>'
             )
         for value in _ticks(*self.y, 5):
             up = self.up(value)
@@ -61,7 +61,7 @@ class Frame:
         middle = (_LEFT + self.width - self.right) / 2
         titles = (
             f'<text x="{middle:.0f}" y="{self.height - 5}" text-anchor="middle">{escape(x_title)}</text>'
-            f'<text x="{_LEFT - 36}" y="{_TOP - 11}">{escape(y_title)}</text>'
+            f'<text x="{_LEFT - 40}" y="{_TOP - 11}">{escape(y_title)}</text>'
         )
         return (
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" aria-label="{escape(words)}">'

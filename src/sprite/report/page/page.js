@@ -8,17 +8,23 @@ for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
     if (!head.dataset.sort) return;
-    const button = document.createElement("button");
-    button.type = "button";
+    // Not a button element: Chromium leaves those out of headings that it repeats on printed pages.
+    const button = document.createElement("span");
+    button.className = "sort";
+    button.tabIndex = 0;
+    button.setAttribute("role", "button");
     button.append(...head.childNodes);
     head.append(button);
+    button.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); button.click(); }
+    });
     button.addEventListener("click", () => {
       const numeric = head.dataset.sort === "num";
       const now = head.getAttribute("aria-sort");
       const down = now ? now === "ascending" : numeric;
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const key = (row) => { const text = row.cells[column].innerText.trim(); return numeric ? asNumber(text) : text; };
+      const key = (row) => { const at = row.cells[column], text = (at.firstElementChild || at).textContent.trim(); return numeric ? asNumber(text) : text; };
       const rows = [...table.tBodies[0].rows].map((row) => [key(row), row]);
       rows.sort(([a], [b]) => {
         const empty = (v) => v === null || v === "";
