@@ -1,4 +1,4 @@
-"""One row a model: every contract test runs over this table, so that a new model's tests come for free."""
+"""One row a model and one an engine: contract tests run over these tables, so that a new one's tests come for free."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from sprite.core.layout import Layout
+from sprite.engines.base import Engine
+from sprite.engines.em import EM
+from sprite.engines.gibbs import Gibbs
+from sprite.engines.metropolis import Metropolis
+from sprite.engines.nuts import NUTS
 from sprite.models.base import Model
 from sprite.models.gpcm import GPCM
 from sprite.models.lord import LORD
@@ -55,3 +60,12 @@ def permuted(layout: Layout, rng: np.random.Generator) -> tuple[Layout, np.ndarr
     to[order] = np.arange(layout.n_rows)
     moved = {name: getattr(layout, name)[order] for name in ("correct", "rank", "count", "score")}
     return replace(layout, **moved), to
+
+
+ENGINES: dict[str, Engine] = {
+    "em": EM(starts=2, draws=40),
+    "gibbs": Gibbs(chains=2, draws=20, warmup=20, starts=1),
+    "nuts": NUTS(chains=1, draws=15, warmup=15, starts=1),
+    "metropolis": Metropolis(chains=1, warmup=100, draws=100, thin=5),
+}
+"""One row an engine, with as little work as a test can see."""
