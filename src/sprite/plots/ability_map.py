@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def ability_distribution_data(fit: Fit, bins: int = 24) -> pd.DataFrame:
+def ability_distribution_data(fit: Fit, bins: int | None = None) -> pd.DataFrame:
     """lower, upper, n: how many respondents have their estimated ability (EAP) in each bin."""
     import pandas as pd
 
     eap = fit.ability_moments()[0]
     eap = eap[np.isfinite(eap)]
     low, high = (min(eap.min(), populated(fit)[0]), max(eap.max(), populated(fit)[1])) if len(eap) else populated(fit)
-    n, edges = np.histogram(eap, bins=bins, range=(low, high))
+    wanted = bins or int(np.clip(1.5 * np.sqrt(len(eap)), 8, 30))
+    n, edges = np.histogram(eap, bins=wanted, range=(low, high))
     return pd.DataFrame({"lower": edges[:-1], "upper": edges[1:], "n": n})
 
 

@@ -46,7 +46,7 @@ def content(fit: Fit, title: str | None) -> dict[str, Any]:
     options = options.assign(
         ability_here=here["ability"], ability_here_lower=here["ability_lower"], ability_here_upper=here["ability_upper"]
     )
-    trusted, sentence = trust(fit)
+    level, sentence = trust(fit)
     frames = {
         "questions": questions,
         "options": options,
@@ -65,7 +65,7 @@ def content(fit: Fit, title: str | None) -> dict[str, Any]:
         "abilities": _abilities(fit, abilities),
         "quality": _quality(fit, classical),
         "trust": {
-            "good": trusted,
+            "level": level,
             "sentence": sentence,
             "facts": facts_of_fit(fit),
             "messages": list(fit.diagnostics.messages),

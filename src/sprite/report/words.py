@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sprite.result.diagnostics import MAX_RHAT
+
 if TYPE_CHECKING:
     from sprite.result.fit import Fit
 
@@ -121,25 +123,31 @@ ENGINES = {
 }
 
 
-def trust(fit: Fit) -> tuple[bool, str]:
-    """Whether the numbers on the page can be relied on, and a sentence that says so."""
+def trust(fit: Fit) -> tuple[str, str]:
+    """How far the numbers on the page can be relied on (yes, mostly, with caution), and a sentence that says so."""
     found = fit.diagnostics
     if found.converged and fit.kind == "posterior":
-        return True, (
+        return "yes", (
             f"The {fit.n_chains} chains agree and there are enough independent draws. The intervals on this page can "
             "be taken at face value, as far as the model is right."
         )
     if found.converged:
-        return True, (
+        return "yes", (
             "The search ended in a well-defined best answer. Intervals on this page are approximations around it; "
             "they are usually close, and a little too narrow for options that few chose."
         )
-    if fit.kind == "posterior":
-        return False, (
-            "The draws have not settled yet, so read the intervals and probabilities on this page with caution. What "
-            "to do is said below."
+    if fit.kind != "posterior":
+        return "with caution", "The search for the best answer did not end cleanly: read this page with caution."
+    agree = found.max_rhat is not None and found.max_rhat < MAX_RHAT and not found.divergences
+    if agree and not found.interrupted:
+        return "mostly", (
+            "The chains agree, but of some values there are few independent draws: averages are safe, the ends of some "
+            "intervals are rough. What to do is said below."
         )
-    return False, "The search for the best answer did not end cleanly: read the numbers on this page with caution."
+    return "with caution", (
+        "The draws have not settled yet, so read the intervals and probabilities on this page with caution. What to do "
+        "is said below."
+    )
 
 
 def facts_of_fit(fit: Fit) -> list[tuple[str, str]]:
