@@ -20,7 +20,7 @@ TOLERANCE = 2e-3
 STAGES = (8, 20, 100, 400, 400)
 """Iterations between renewals of the curvatures; the first are few because they begin far from the mode."""
 HOPELESS = 50.0
-"""A start this far behind the best after the third stage is given up."""
+"""A start this far behind the best after the third stage is given up; after the second, a hundredth an answer more."""
 
 Ranks = Mapping[str, Ints]
 
@@ -38,13 +38,13 @@ def find_modes(
         values = posterior.model.start(posterior.layout, kind, rng)
         ranks = {p.name: np.asarray(values[p.name], np.int64) for p in posterior.packing.discrete}
         best = max((mode.log_posterior for mode in modes), default=-np.inf)
-        mode = climb(posterior, posterior.packing.pack(values), ranks, name, at_least=best - HOPELESS)
+        mode = climb(posterior, posterior.packing.pack(values), ranks, name, best)
         if all(abs(mode.log_posterior - other.log_posterior) > 0.05 for other in modes):
             modes.append(mode)
     return sorted(modes, key=lambda mode: -mode.log_posterior)
 
 
-def climb(posterior: Posterior, x: Floats, ranks: Ranks, name: str, at_least: float = -np.inf) -> Mode:
+def climb(posterior: Posterior, x: Floats, ranks: Ranks, name: str, best: float = -np.inf) -> Mode:
     """Quasi-Newton steps where each question's own curvature is 1; never ends below where it began."""
     blocks = Blocks.of(posterior.packing)
     free_order = len(posterior.packing.discrete) > len(posterior.packing.fixed_ranks)
@@ -77,7 +77,8 @@ def climb(posterior: Posterior, x: Floats, ranks: Ranks, name: str, at_least: fl
         x = origin + metric.unwhiten(found.x)
         norm = float(np.abs(found.jac).max(initial=0.0))
         settled = not free_order or stage > 1
-        if (norm < TOLERANCE and settled) or (stage == 2 and -found.fun < at_least):
+        behind = HOPELESS + (0.01 * posterior.responses.n_answers if stage == 1 else 0.0)
+        if (norm < TOLERANCE and settled) or (stage in (1, 2) and -found.fun < best - behind):
             break
     at = posterior.evaluate(x, ranks)
     free = {key: value for key, value in ranks.items() if key not in posterior.packing.fixed_ranks}
