@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 import sprite
@@ -22,10 +24,11 @@ QUESTIONS = (
 OPTIONS = ("a.b[c]", ATTACK, '"quoted", com\u2028ma', "=HYPERLINK(1)", "-5")
 
 
-def small_fit(model: sprite.Sprite | None = None) -> Fit:
+@cache
+def small_fit() -> Fit:
     """120 respondents, 8 questions with 4 options."""
     responses = sprite.simulate(n_respondents=120, n_questions=8, n_options=4, seed=3).responses
-    return sprite.fit(responses, model or sprite.Sprite(), sprite.EM(starts=1))
+    return sprite.fit(responses, sprite.Sprite(), sprite.EM(starts=1))
 
 
 def hostile_responses(n: int = 90) -> Responses:
@@ -46,6 +49,7 @@ def hostile_responses(n: int = 90) -> Responses:
     )
 
 
+@cache
 def hostile_fit() -> Fit:
     """A fit of them."""
     return sprite.fit(hostile_responses(), sprite.Sprite(), sprite.EM(starts=1))

@@ -5,10 +5,12 @@ import io
 import time
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 import sprite
 from sprite import plots
+from sprite.data.responses import from_codes
 from sprite.report import write_report
 from tests.browser.pages import ATTACK, OPTIONS, QUESTIONS, hostile_fit
 
@@ -88,6 +90,18 @@ def test_narrow_screens_do_not_overflow(visit, report, hostile, width):
         assert page.evaluate(WIDE) <= width
 
 
+def test_endless_labels_do_not_overflow(visit, tmp_path):
+    codes = np.random.default_rng(0).integers(0, 3, (60, 3))
+    labels = ("x" * 400, "y" * 300, "a long label with words " * 8)
+    responses = from_codes(
+        codes, [labels] * 3, questions=["q" * 300, "Q2", "Q3"], respondents=["r" * 99 + str(i) for i in range(60)]
+    )
+    path = tmp_path / "endless.html"
+    write_report(sprite.fit(responses, sprite.Sprite(), sprite.EM(starts=1, draws=50)), path, title="t" * 200)
+    for width in (360, 1200):
+        assert visit(path, width=width).page.evaluate(WIDE) <= width
+
+
 def test_hostile_names_do_not_run(visit, hostile):
     seen = visit(hostile)
     assert seen.page.evaluate("window.hit") is None
@@ -156,9 +170,10 @@ def test_headings_captions_and_labels(visit, report):
     assert page.locator("input:not(label input), select:not(label select)").count() == 0
 
 
-def test_a_long_test_opens_quickly(visit, tmp_path):
+def test_a_long_test_opens_quickly(visit, tmp_path, monkeypatch):
+    monkeypatch.setattr("sprite.report.content._CHECKED", 0)  # what takes longest has nothing to do with the page
     responses = sprite.simulate(n_respondents=60, n_questions=100, n_options=5, seed=1).responses
-    fitted = sprite.fit(responses, sprite.Sprite(), sprite.EM(starts=1, standard_errors=False))
+    fitted = sprite.fit(responses, sprite.Sprite(), sprite.EM(starts=1, draws=50))
     path = tmp_path / "long.html"
     write_report(fitted, path)
     assert path.stat().st_size < 6e6
@@ -166,6 +181,7 @@ def test_a_long_test_opens_quickly(visit, tmp_path):
     seen = visit(path)
     assert time.perf_counter() - began < 10
     assert seen.errors == []
+    assert "fit-statistics" in seen.page.locator("#trust").text_content()
 
 
 def test_a_saved_chart_is_drawn_offline(visit, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from sprite.data.writing import replacing
 from sprite.plots.drawing import Chart
 
 ENDINGS = (".html", ".png", ".svg", ".pdf")
-_NAMES = "window.vegaEmbed = vegaEmbed;"
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Chart</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -40,12 +40,20 @@ def _rendered(spec: dict[str, Any], ending: str) -> bytes:
     import vl_convert
 
     if ending == ".html":
-        return _PAGE.format(bundle=vl_convert.javascript_bundle(_NAMES), spec=script_json(spec)).encode()
+        return _PAGE.format(bundle=_bundle(), spec=script_json(spec)).encode()
     if ending == ".svg":
         return vl_convert.vegalite_to_svg(spec).encode()
     if ending == ".png":
         return vl_convert.vegalite_to_png(spec, scale=2)
     return vl_convert.vegalite_to_pdf(spec)
+
+
+@cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, so that a page needs no network."""
+    import vl_convert
+
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def script_json(content: object) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SHOWN_RESPONDENTS = 1000
 _MISFIT = 0.01  # of a posterior predictive p-value: with a hundred questions one is that small by chance
-_CHECKED = 5e9  # answers x nodes x draws beyond which the check of each question's fit is left out
+_CHECKED, _CHECKED_QUESTIONS = 5e9, 200  # answers x nodes x draws, and questions, beyond which fit is not checked
 
 
 def content(fit: Fit, title: str | None) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def content(fit: Fit, title: str | None) -> dict[str, Any]:
     data = fit.responses
     verdicts, questions, options = fit.verdicts(), fit.questions(), fit.options()
     classical, abilities = fit.classical(), fit.abilities()
-    checked = data.n_answers * fit.n_nodes * 200 <= _CHECKED
+    checked = data.n_answers * fit.n_nodes * 200 <= _CHECKED and data.n_questions <= _CHECKED_QUESTIONS
     misfit = _misfits(fit.fit_statistics()) if checked else {}
     here = ability_map_data(fit)
     options = options.assign(
