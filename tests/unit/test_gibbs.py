@@ -12,6 +12,7 @@ from sprite.engines.base import Problem, silent
 from sprite.engines.gibbs import Gibbs
 from sprite.engines.modes import question_modes
 from sprite.engines.search import find_modes
+from sprite.engines.upright import turned, upright_start
 from sprite.fitting import fit
 from sprite.kernels.passes import expected_counts
 from sprite.models.registry import model_of
@@ -114,7 +115,7 @@ def leans(found) -> np.ndarray:
     """Whether each draw stands in LORD's half, by the same functional as the engine's."""
     posterior = Problem(found.responses, found.model).posterior(found.n_nodes)
     x = found.x.reshape(-1, found.x.shape[-1])
-    return gibbs._turned(posterior, x, {"rank": found.ranks["rank"].reshape(len(x), -1)})
+    return turned(posterior, x, {"rank": found.ranks["rank"].reshape(len(x), -1)})
 
 
 @pytest.mark.parametrize("seed", [2, 7])
@@ -137,10 +138,10 @@ def test_lord_starts_upright_even_where_every_mode_is_upside_down() -> None:
     mirrored = posterior.packing.pack({"alpha": -alpha - gamma, "gamma": gamma})  # three options: one gamma each
     upside_down = gibbs.replace(modes[0], x=mirrored, ranks={"rank": rank})
     assert posterior.log_likelihoods(mirrored, {"rank": rank}).sum() == pytest.approx(modes[0].log_likelihood)
-    assert gibbs._turned(posterior, mirrored[None], {"rank": rank[None]})[0]
-    begin = gibbs._upright_start(posterior, [upside_down], np.random.default_rng(0))
-    assert not gibbs._turned(posterior, begin.x[None], {"rank": begin.ranks["rank"][None]})[0]
-    assert gibbs._upright_start(posterior, [upside_down, modes[0]], np.random.default_rng(0)) is modes[0]
+    assert turned(posterior, mirrored[None], {"rank": rank[None]})[0]
+    begin = upright_start(posterior, [upside_down], np.random.default_rng(0))
+    assert not turned(posterior, begin.x[None], {"rank": begin.ranks["rank"][None]})[0]
+    assert upright_start(posterior, [upside_down, modes[0]], np.random.default_rng(0)) is modes[0]
 
 
 def test_chains_begin_in_several_modes_and_move_between_them() -> None:

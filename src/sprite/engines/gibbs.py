@@ -10,13 +10,13 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from sprite.core.errors import InputError
-from sprite.core.types import Bools, Floats, Ints
+from sprite.core.types import Floats, Ints
 from sprite.density.blocks import Blocks, Metric, curvature, metric_of
 from sprite.density.grid import doubled
 from sprite.density.posterior import Posterior
@@ -26,11 +26,11 @@ from sprite.engines.modes import QuestionModes, question_modes
 from sprite.engines.moves import TARGET, condition, hamiltonian, jump, refresh, swap_ranks
 from sprite.engines.recall import Memory, option_entries, recall, remember
 from sprite.engines.search import find_modes
+from sprite.engines.upright import keep_upright, turned, upright_start
 from sprite.kernels.draws import draw_counts
 from sprite.kernels.passes import expected_counts, log_likelihood
 from sprite.kernels.threads import get_threads
 from sprite.kernels.threads import run as in_threads
-from sprite.result.orientation import option_means
 from sprite.result.run import Mode, Run
 
 GLOBAL_EIGENVALUE = 2.0
@@ -76,7 +76,7 @@ class Gibbs(Engine):
         best, posterior, _ = on_fine_grid(problem, posterior, modes[0])
         while True:
             with np.errstate(over="ignore", invalid="ignore"):  # a step into nowhere is refused, not warned about
-                begin = _upright_start(posterior, [best, *modes[1:]], rng)
+                begin = upright_start(posterior, [best, *modes[1:]], rng)
                 x, ranks, stats, interrupted = _sample(self, posterior, begin, rng, progress)
             error = _grid_error(problem, posterior, x, ranks, rng)
             if error <= GRID_TOLERANCE or interrupted:
@@ -133,7 +133,7 @@ def _sample(
     else:
         x = plan.modes.start(chains, rng)
     ranks = {name: np.tile(rank, (chains, 1)) for name, rank in best.ranks.items()}
-    x = np.where(_turned(posterior, x, ranks)[:, None], best.x, x)
+    x = np.where(turned(posterior, x, ranks)[:, None], best.x, x)
     log_step = np.full(layout.n_questions, np.log(0.5))
     global_scale = np.log(2.4 / np.sqrt(max(1, len(plan.directions))))
     kept = np.empty((chains, settings.draws, packing.n_free))
@@ -173,7 +173,7 @@ def _sample(
                 else:
                     refresh(posterior, state, rng)
             if ranks:
-                state.x, state.ranks = _keep_upright(posterior, before, (state.x, state.ranks))
+                state.x, state.ranks = keep_upright(posterior, before, (state.x, state.ranks))
             x, ranks = state.x, state.ranks
             if entries is not None and warming:
                 past.append(x)
@@ -261,48 +261,12 @@ def _move_together(
     for which, at in enumerate((x, proposal)):
         gain[which] += posterior.log_prior(at, posterior.packing.unpack(at, ranks))[0].sum(axis=-1)
     probability = np.exp(np.minimum(np.nan_to_num(gain[1] - gain[0], nan=-np.inf), 0.0))
-    accepted = (rng.random(len(x)) < probability) & ~_turned(posterior, proposal, ranks)
+    accepted = (rng.random(len(x)) < probability) & ~turned(posterior, proposal, ranks)
     return (
         np.where(accepted[:, None], proposal, x),
         np.where(accepted[:, None, None], new_table, table),
         float(probability.mean()),
     )
-
-
-def _turned(posterior: Posterior, x: Floats, ranks: dict[str, Ints]) -> Bools:
-    """Which chains stand outside the half to which learned orders are restricted; none where the order is given.
-
-    LORD's reflection keeps the likelihood but not the prior, so draws must not be flipped; instead the posterior is
-    restricted to one orientation, that in which options whose choosers score higher stand higher.
-    """
-    layout = posterior.layout
-    if not ranks:
-        return np.zeros(len(x), dtype=bool)
-    means = option_means(x, ranks, posterior.model, layout, posterior.packing, posterior.grid)
-    return np.asarray(means @ (layout.count * layout.score) < 0)
-
-
-def _keep_upright(
-    posterior: Posterior, before: tuple[Floats, dict[str, Ints]], after: tuple[Floats, dict[str, Ints]]
-) -> tuple[Floats, dict[str, Ints]]:
-    """Refuse a half-sweep that turned the ability scale round.
-
-    A reversible move that is refused whenever it leaves a region leaves the restricted distribution invariant. Swap,
-    HMC, swap is reversible as a whole; HMC and then swaps would not be.
-    """
-    turned = _turned(posterior, *after)
-    x = np.where(turned[:, None], before[0], after[0])
-    return x, {name: np.where(turned[:, None], before[1][name], rank) for name, rank in after[1].items()}
-
-
-def _upright_start(posterior: Posterior, modes: list[Mode], rng: np.random.Generator) -> Mode:
-    """The best mode that stands the right way up; where none does, the order of mean rest score."""
-    for mode in modes:
-        if not _turned(posterior, mode.x[None], {name: rank[None] for name, rank in mode.ranks.items()})[0]:
-            return mode
-    values = posterior.model.start(posterior.layout, "score", rng)
-    ranks = {name: np.asarray(values[name], np.int64) for name in modes[0].ranks}
-    return replace(modes[0], x=posterior.packing.pack(values), ranks=ranks)
 
 
 def _grid_error(
