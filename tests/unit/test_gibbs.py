@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -136,7 +138,7 @@ def test_lord_starts_upright_even_where_every_mode_is_upside_down() -> None:
     values = posterior.packing.unpack(modes[0].x, modes[0].ranks)
     alpha, gamma = np.asarray(values["alpha"], float), np.asarray(values["gamma"], float)
     mirrored = posterior.packing.pack({"alpha": -alpha - gamma, "gamma": gamma})  # three options: one gamma each
-    upside_down = gibbs.replace(modes[0], x=mirrored, ranks={"rank": rank})
+    upside_down = replace(modes[0], x=mirrored, ranks={"rank": rank})
     assert posterior.log_likelihoods(mirrored, {"rank": rank}).sum() == pytest.approx(modes[0].log_likelihood)
     assert turned(posterior, mirrored[None], {"rank": rank[None]})[0]
     begin = upright_start(posterior, [upside_down], np.random.default_rng(0))
