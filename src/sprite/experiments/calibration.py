@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,7 @@ def _ranks(
     model: Model, engine: Engine, sizes: tuple[int, int, int], draws: int, seed: int, batch: range
 ) -> list[tuple[int, str, int, int, float]]:
     """Simulate, fit and rank one batch of replications, on one thread."""
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import BaseArray
 
     tests = side_by_side(model, *sizes, [(seed, replication) for replication in batch])
     threads = get_threads()
@@ -148,7 +148,7 @@ def _ranks(
     orders = {name: rank.reshape(-1, rank.shape[-1])[which] for name, rank in fitted.ranks.items()}
     abilities = plausible_values(fitted, len(which), _number((seed, batch.start, 3)))
     drawn = quantities(tests, fitted.x.reshape(-1, fitted.x.shape[-1])[which], orders, abilities)
-    lines = []
+    lines, stats = [], cast(Any, BaseArray())
     for name, values in drawn.items():
         chains = np.moveaxis(values[: len(values) // fitted.n_chains * fitted.n_chains], 1, 0)
         chains = chains.reshape(values.shape[1], fitted.n_chains, -1)
@@ -157,7 +157,7 @@ def _ranks(
         rank = below + rng.integers(0, equal + 1)
         for c, replication in enumerate(batch):
             if usable[c]:
-                lines.append((replication, name, int(rank[c]), len(values), float(array_stats.ess(chains[c]))))
+                lines.append((replication, name, int(rank[c]), len(values), float(stats.ess(chains[c]))))
     return lines
 
 
