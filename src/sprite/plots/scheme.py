@@ -22,6 +22,7 @@ _HOW = {
     "ord": "ability plus noise falls into one bin",
     "lord": "ability plus noise falls into one bin",
 }
+_LONGEST = 13  # signs of a label that leave room for its formula; `option` has all of it
 
 
 def scheme_data(fit: Fit, question: str, ability: float | None = None) -> pd.DataFrame:
@@ -44,7 +45,8 @@ def scheme_data(fit: Fit, question: str, ability: float | None = None) -> pd.Dat
     middle = (n - 1) / 2
     lines: list[dict[str, object]] = [{"part": "ability", "x": 0.0, "y": middle, "text": f"Z = {at:.2f}"}]
     for k, (label, share) in enumerate(zip(shares["label"], shares["probability"], strict=True)):
-        text = f"{label}: {_formula(fit.model, fit, j, k)}"
+        short = label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
+        text = f"{short}: {_formula(fit.model, fit, j, k)}"
         option = {"option": shares["option"][k], "correct": bool(shares["correct"][k]), "probability": float(share)}
         lines.append({"part": "option", "x": 1.1, "y": float(k), "text": text, **option})
         lines.append({"part": "answer", "x": 4.0, "y": float(k), "text": f"{share:.0%}", **option})

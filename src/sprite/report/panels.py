@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _CURVE_POINTS = 33
+_LONG = 45  # signs of an option's wording beyond which its table takes the whole width
 
 
 def panels(
@@ -56,7 +57,9 @@ def panels(
                 "facts": _facts(numbers, order[j]),
                 "misfit": misfit.get(question, ""),
                 "chart": Markup(chart),
-                "with_text": any(rows[r].get("text") for r in range(own.start, own.stop)),
+                "wide": any(
+                    len(f"{rows[r]['option']}{rows[r].get('text', '')}") > _LONG for r in range(own.start, own.stop)
+                ),
                 "axis": (number(place.low, 1), number(place.high, 1)),
                 "options": [
                     {
@@ -67,7 +70,9 @@ def panels(
                         "n": f"{rows[r]['n']:,}",
                         "share": percent(rows[r]["share"]),
                         "bar": f"{100 * np.nan_to_num(rows[r]['share']):.0f}",
-                        "thirds": [percent(rows[r][f"share_{name}"]) for name in ("low", "mid", "high")],
+                        "thirds": [
+                            percent(rows[r][f"share_{name}"]).removesuffix(" %") for name in ("low", "mid", "high")
+                        ],
                         "ability": number(rows[r]["ability_here"]) if rows[r]["n"] else "–",
                         "strip": place.style(rows[r]) if rows[r]["n"] else "",
                     }
