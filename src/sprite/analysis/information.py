@@ -29,7 +29,8 @@ def information(fit: Fit, abilities: Sequence[float] | None = None) -> pd.DataFr
     question
         As you wrote it; "test" in the rows of the whole test, which are those with a reliability.
     fisher, lower, upper
-        Fisher information, sum over options of P'(k | z)^2 / P(k | z), at the estimate, with its 90 % interval.
+        Fisher information, sum over options of P'(k | z)^2 / P(k | z), with its 90 % interval: the mean over draws of
+        a posterior; at the estimate where that is a mode.
     reliability
         Of the whole test at this ability: fisher / (fisher + 1 / Var(z)); NaN in the rows of questions.
 
@@ -45,8 +46,8 @@ def information(fit: Fit, abilities: Sequence[float] | None = None) -> pd.DataFr
         at = np.atleast_1d(np.asarray(abilities, dtype=float))
         if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
             raise InputError("information(abilities=...) must be finite numbers", found=abilities)
-    found = fisher(fit, fit.values, at)
     drawn = _drawn(fit, at)
+    found = fisher(fit, fit.values, at) if drawn is None or fit.kind == "laplace" else drawn.mean(axis=0)
     lower, upper = interval(drawn, found)
     test_lower, test_upper = interval(None if drawn is None else drawn.sum(axis=1), found.sum(axis=0))
     test = found.sum(axis=0)

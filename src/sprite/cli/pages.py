@@ -40,6 +40,7 @@ def plot(
         "curves"
     ),
     question: Annotated[str | None, typer.Option(help="The question, for charts of one question.")] = None,
+    ability: Annotated[float | None, typer.Option(help="The ability to mark, for charts of one question.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="An .html, .png, .svg or .pdf file.")] = Path(
         "chart.html"
     ),
@@ -51,6 +52,6 @@ def plot(
     from sprite.plots.saving import save_chart
     from sprite.result.storage import load
 
-    save_chart(draw(load(fit), kind, question=question), output)
+    save_chart(draw(load(fit), kind, question=question, ability=ability), output)
     if not quiet:
         print(f"Written to {output}")
