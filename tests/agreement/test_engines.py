@@ -89,17 +89,17 @@ def test_gibbs_finds_lords_orders_as_often_as_enumeration() -> None:
     density[(means @ lean[0])[:, None] + means @ lean[1] < 0.0] = 0.0
     cells = density.reshape(6, len(x), 6, len(x)).sum(axis=(1, 3)) / density.sum()
 
-    run = Gibbs(chains=8, draws=1500, warmup=200, nodes=31).run(
+    # Orders follow one another closely, so that only whole chains are independent enough to tell the error.
+    run = Gibbs(chains=32, draws=1500, warmup=200, nodes=31).run(
         Problem(responses, model), np.random.default_rng(3), silent
     )
-    rank = run.ranks["rank"].reshape(8, 1500, 2, 3)
+    rank = run.ranks["rank"].reshape(32, 1500, 2, 3)
     gaps = {}
     for j, truth in enumerate((cells.sum(axis=1), cells.sum(axis=0))):
-        same = (rank[:, :, j, None, :] == orders).all(axis=-1).astype(float)
-        batches = same.reshape(8 * 10, 150, 6).mean(axis=1)
-        error = np.maximum(batches.std(axis=0, ddof=1) / np.sqrt(len(batches)), 1e-4)
-        gaps[f"question {j + 1}"] = (same.mean(axis=(0, 1)) - truth) / error
-        assert np.abs(same.mean(axis=(0, 1)) - truth).max() < 0.05
+        by_chain = (rank[:, :, j, None, :] == orders).all(axis=-1).mean(axis=1)
+        error = np.maximum(by_chain.std(axis=0, ddof=1) / np.sqrt(len(by_chain)), 1e-4)
+        assert error.max() < 0.03  # or the check would be blind
+        gaps[f"question {j + 1}"] = (by_chain.mean(axis=0) - truth) / error
     assert cells.sum(axis=1).max() < 0.9  # or there would be nothing to get wrong
     assert_near(gaps)
 
