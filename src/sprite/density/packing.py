@@ -9,6 +9,7 @@ increments, for `zero_sum` it is an orthonormal basis of the plane, otherwise it
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +94,7 @@ class Packing:
             if p.constraint == "increasing":
                 part = self._slices[p.name]
                 free[..., part] = _increments(natural[..., part], p.question)
-        u = _apply(self._inverse, free)
+        u = _apply(self._inverse, free) if self._picked is None else free[..., self._picked]
         return np.where(self.exponentiated, np.log(np.where(self.exponentiated, u, 1.0)), u)
 
     def pull(self, gradients: Mapping[str, Floats], x: Floats) -> Floats:
@@ -121,7 +122,7 @@ class Packing:
         total = sum_runs(flat(entries), self.first)
         return np.asarray(total).reshape(*entries.shape[:-1], self.n_questions)
 
-    @property
+    @cached_property
     def _inverse(self) -> sparse.csr_array:
         """A^T with the summing matrices replaced by what merely picks places."""
         blocks = [_picking(p) if p.constraint == "increasing" else _block(p)[0] for p in self.continuous]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from sprite.core.types import Bools, Floats, Ints
 from sprite.density.packing import Packing
@@ -20,8 +19,10 @@ from sprite.models.base import pick_rows
 
 PLACES = 128
 """Places remembered."""
-WIDTH = 0.4
-"""Width of the kernels around them, in standard deviations of what is remembered."""
+WIDTHS = np.array([0.5, 3.0])
+"""Widths of the kernels around them, in standard deviations of what is remembered: near by, or wherever nobody was."""
+SHARES = np.array([0.7, 0.3])
+"""How often each is proposed from."""
 FREEDOM = 3.0
 """Degrees of freedom of the kernels' t distributions: the tails of log variances are long."""
 
@@ -34,8 +35,8 @@ class Memory:
     """The entries of x that belong to each row, -1 where there are fewer: (rows, most)."""
     places: Floats
     """(places, rows, most)."""
-    width: Floats
-    """(rows, most)."""
+    spread: Floats
+    """Standard deviations over the places, (rows, most)."""
 
 
 def option_entries(packing: Packing) -> Ints | None:
@@ -54,32 +55,34 @@ def remember(entries: Ints, past: Floats, rng: np.random.Generator) -> Memory:
     """A memory of some of the past, (visits, n_free)."""
     some = past[rng.choice(len(past), min(PLACES, len(past)), replace=False)]
     places = np.where(entries >= 0, some[:, np.maximum(entries, 0)], 0.0)
-    return Memory(entries, places, np.maximum(WIDTH * places.std(axis=0), 1e-3))
+    return Memory(entries, places, np.maximum(places.std(axis=0), 1e-3))
 
 
 def recall(posterior: Posterior, memory: Memory, state: State, rng: np.random.Generator) -> Floats:
     """Propose a remembered place, moved a little, for one option of every question of every chain."""
     chains, questions = state.value.shape
     rows = pick_rows(posterior.layout, (chains,), rng)
-    entries, width = memory.entries[rows], memory.width[rows]
+    entries = memory.entries[rows]
     free = entries >= 0
     which = rng.integers(len(memory.places), size=(chains, questions))
-    noise = rng.standard_t(FREEDOM, size=entries.shape) * width
-    proposed = memory.places[which, rows] + noise
+    width = WIDTHS[(rng.random((chains, questions)) > SHARES[0]).astype(np.int64)][..., None] * memory.spread[rows]
+    proposed = memory.places[which, rows] + rng.standard_t(FREEDOM, size=entries.shape) * width
     x = state.x.copy()
     chain = np.broadcast_to(np.arange(chains)[:, None, None], entries.shape)
     current = np.where(free, state.x[chain, entries], 0.0)
     x[chain[free], entries[free]] = proposed[free]
     value, gradient = posterior.on_counts(x, state.counts, posterior.packing.unpack(x, state.ranks))
-    forth = _log_density(memory, rows, proposed, free, width)
-    back = _log_density(memory, rows, current, free, width)
+    forth, back = (_log_density(memory, rows, at, free) for at in (proposed, current))
     probability, accepted = decide(value - state.value + back - forth, rng)
     state.take(accepted, x, value, gradient, posterior.packing.question)
     return probability
 
 
-def _log_density(memory: Memory, rows: Ints, at: Floats, free: Bools, width: Floats) -> Floats:
-    """Log density of the mixture of kernels over the remembered places, up to what is the same both ways."""
-    apart = (at - memory.places[:, rows]) / width
-    kernel = -0.5 * (FREEDOM + 1.0) * np.log1p(apart**2 / FREEDOM)
-    return np.asarray(logsumexp(np.where(free, kernel, 0.0).sum(axis=-1), axis=0))
+def _log_density(memory: Memory, rows: Ints, at: Floats, free: Bools) -> Floats:
+    """Log density of the mixture of kernels over places and widths, up to what is the same both ways."""
+    apart = ((at - memory.places[:, rows]) / memory.spread[rows]) ** 2
+    density = np.zeros(rows.shape)
+    for width, share in zip(WIDTHS, SHARES, strict=True):
+        kernel = np.where(free, (1.0 + apart / (FREEDOM * width**2)) ** (-0.5 * (FREEDOM + 1.0)) / width, 1.0)
+        density += share * kernel.prod(axis=-1).sum(axis=0)
+    return np.asarray(np.log(density))
