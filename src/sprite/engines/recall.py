@@ -19,8 +19,10 @@ from sprite.models.base import pick_rows
 
 PLACES = 128
 """Places remembered."""
-WIDTHS = np.array([0.5, 3.0])
-"""Widths of the kernels around them, in standard deviations of what is remembered: near by, or wherever nobody was."""
+NEIGHBOURS = 12
+"""Places near by from which the spread around each place is taken, so that each mode has a spread of its own."""
+WIDTHS = np.array([1.0, 6.0])
+"""Widths of the kernels in units of that spread: among the neighbours, or where nobody was."""
 SHARES = np.array([0.7, 0.3])
 """How often each is proposed from."""
 FREEDOM = 3.0
@@ -36,7 +38,7 @@ class Memory:
     places: Floats
     """(places, rows, most)."""
     spread: Floats
-    """Standard deviations over the places, (rows, most)."""
+    """Around each place, as `places`."""
 
 
 def option_entries(packing: Packing) -> Ints | None:
@@ -55,7 +57,13 @@ def remember(entries: Ints, past: Floats, rng: np.random.Generator) -> Memory:
     """A memory of some of the past, (visits, n_free)."""
     some = past[rng.choice(len(past), min(PLACES, len(past)), replace=False)]
     places = np.where(entries >= 0, some[:, np.maximum(entries, 0)], 0.0)
-    return Memory(entries, places, np.maximum(places.std(axis=0), 1e-3))
+    scale = np.maximum(places.std(axis=0), 1e-3)
+    spread = np.empty_like(places)
+    for row in range(len(entries)):  # one at a time: all distances at once would be large
+        apart = ((places[:, None, row] - places[:, row]) / scale[row]) ** 2
+        near = np.argsort(apart.sum(axis=-1), axis=1)[:, :NEIGHBOURS]
+        spread[:, row] = places[near, row].std(axis=1)
+    return Memory(entries, places, np.maximum(spread, 0.02 * scale))
 
 
 def recall(posterior: Posterior, memory: Memory, state: State, rng: np.random.Generator) -> Floats:
@@ -65,7 +73,9 @@ def recall(posterior: Posterior, memory: Memory, state: State, rng: np.random.Ge
     entries = memory.entries[rows]
     free = entries >= 0
     which = rng.integers(len(memory.places), size=(chains, questions))
-    width = WIDTHS[(rng.random((chains, questions)) > SHARES[0]).astype(np.int64)][..., None] * memory.spread[rows]
+    width = (
+        WIDTHS[(rng.random((chains, questions)) > SHARES[0]).astype(np.int64)][..., None] * memory.spread[which, rows]
+    )
     proposed = memory.places[which, rows] + rng.standard_t(FREEDOM, size=entries.shape) * width
     x = state.x.copy()
     chain = np.broadcast_to(np.arange(chains)[:, None, None], entries.shape)
@@ -80,9 +90,10 @@ def recall(posterior: Posterior, memory: Memory, state: State, rng: np.random.Ge
 
 def _log_density(memory: Memory, rows: Ints, at: Floats, free: Bools) -> Floats:
     """Log density of the mixture of kernels over places and widths, up to what is the same both ways."""
-    apart = ((at - memory.places[:, rows]) / memory.spread[rows]) ** 2
+    spread = memory.spread[:, rows]
+    apart = ((at - memory.places[:, rows]) / spread) ** 2
     density = np.zeros(rows.shape)
     for width, share in zip(WIDTHS, SHARES, strict=True):
-        kernel = np.where(free, (1.0 + apart / (FREEDOM * width**2)) ** (-0.5 * (FREEDOM + 1.0)) / width, 1.0)
-        density += share * kernel.prod(axis=-1).sum(axis=0)
+        kernel = (1.0 + apart / (FREEDOM * width**2)) ** (-0.5 * (FREEDOM + 1.0)) / (width * spread)
+        density += share * np.where(free, kernel, 1.0).prod(axis=-1).sum(axis=0)
     return np.asarray(np.log(density))
