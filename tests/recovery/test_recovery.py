@@ -43,6 +43,5 @@ def test_errors_shrink_as_the_test_grows(name: str) -> None:
         assert after < 0.85 * before, what
 
 
-@pytest.mark.xfail(reason="EM keeps LORD's best mode even where it stands upside down (starts > 2)", strict=True)
 def test_lord_stands_upright_whatever_the_start() -> None:
     assert errors("lord", 64, seed=1, starts=3)["ability"] < 1.0

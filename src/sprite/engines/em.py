@@ -14,6 +14,7 @@ from sprite.density.information import observed_information
 from sprite.density.posterior import Posterior
 from sprite.engines.base import GRID_TOLERANCE, Engine, Problem, Progress
 from sprite.engines.search import climb, find_modes
+from sprite.engines.upright import upright_start
 from sprite.models.base import Start
 from sprite.result.run import Mode, Run
 
@@ -53,12 +54,15 @@ class EM(Engine):
         modes = find_modes(
             posterior, starts(self.starts), rng, lambda name: progress(next(done), total, f"search from {name} start")
         )
-        best, posterior, error = on_fine_grid(problem, posterior, modes[0])
+        begin = upright_start(posterior, modes, rng)
+        if begin not in modes:  # every mode found is upside down: climb from the right side
+            begin = climb(posterior, begin.x, begin.ranks, begin.start)
+        best, posterior, error = on_fine_grid(problem, posterior, begin)
         run = Run(
             x=np.empty((1, 0, posterior.packing.n_free)),
             kind="laplace",
             mode=best,
-            modes=tuple(modes[1:]),
+            modes=tuple(mode for mode in modes if mode is not begin),
             messages=_messages(best),
             n_nodes=posterior.grid.n_nodes,
             grid_error=error,

@@ -24,7 +24,7 @@ from sprite.engines.base import GRID_TOLERANCE, Engine, Problem, Progress
 from sprite.engines.em import laplace, on_fine_grid, starts
 from sprite.engines.modes import QuestionModes, question_modes
 from sprite.engines.moves import TARGET, condition, hamiltonian, jump, refresh, swap_ranks
-from sprite.engines.recall import Memory, option_entries, recall, remember
+from sprite.engines.recall import Memory, recall, recall_collapsed, remember
 from sprite.engines.search import find_modes
 from sprite.engines.upright import keep_upright, turned, upright_start
 from sprite.kernels.draws import draw_counts
@@ -141,7 +141,6 @@ def _sample(
     stats = {name: np.full((chains, settings.draws), np.nan) for name in ("acceptance", "log_posterior")}
     table = posterior.table(x, ranks)
     told, n_kept = 0.0, 0
-    entries = option_entries(packing)
     past: list[Floats] = []
     memory: Memory | None = None
     probability = np.zeros((chains, layout.n_questions))
@@ -152,6 +151,8 @@ def _sample(
             if len(plan.directions) and sweep % GLOBAL_EVERY == 0:
                 x, table, accepted = _move_together(posterior, plan, x, ranks, table, np.exp(global_scale), rng)
                 global_scale += gain * (accepted - 0.3) if warming else 0.0
+            if memory is not None:
+                x, table = recall_collapsed(posterior, memory, x, table, rng)
             counts = _draw_abilities(posterior, table, rng)
             state = condition(posterior, x, ranks, counts)
             before = (state.x, state.ranks)
@@ -175,10 +176,10 @@ def _sample(
             if ranks:
                 state.x, state.ranks = keep_upright(posterior, before, (state.x, state.ranks))
             x, ranks = state.x, state.ranks
-            if entries is not None and warming:
+            if warming and plan.modes is not None:
                 past.append(x)
                 if sweep + 1 in (settings.warmup // 2, settings.warmup):
-                    memory = remember(entries, np.concatenate(past[len(past) // 3 :]), rng)
+                    memory = remember(posterior, np.concatenate(past[len(past) // 3 :]), rng)
             table = posterior.table(x, ranks)
             draw = sweep - settings.warmup
             if draw >= 0 and draw % settings.thin == settings.thin - 1:

@@ -1,8 +1,9 @@
-"""Proposals from what the chains remember of the warm-up, one option of a question at a time.
+"""Proposals from what the chains remember of the warm-up, one option at a time.
 
-An option that hardly anybody chose may stand far out on either side, or near and almost flat: its two parameters roam
-through regions that the likelihood tells little about, and that trajectories and draws from the prior cross slowly. All
-chains together have been in many of these places by the end of the warm-up, so any of those is proposed anew.
+An option that hardly anybody chose may stand far out and narrow, or near and almost flat, and its parameters roam where
+the likelihood tells little. All chains together have been in many such places by the end of the warm-up. Any of those
+is proposed anew: to one option of every question given the abilities, and to single options with ability integrated out,
+because the choosers' drawn abilities side with wherever their option stands.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sprite.core.layout import Layout
 from sprite.core.types import Bools, Floats, Ints
-from sprite.density.packing import Packing
 from sprite.density.posterior import Posterior
 from sprite.engines.moves import State, decide
+from sprite.kernels.passes import posterior as ability_posterior
 from sprite.models.base import pick_rows
 
 PLACES = 128
-"""Places remembered."""
+"""Places remembered of each option."""
 NEIGHBOURS = 12
 """Places near by from which the spread around each place is taken, so that each mode has a spread of its own."""
 WIDTHS = np.array([1.0, 6.0])
@@ -27,11 +29,15 @@ SHARES = np.array([0.7, 0.3])
 """How often each is proposed from."""
 FREEDOM = 3.0
 """Degrees of freedom of the kernels' t distributions: the tails of log variances are long."""
+TRIES = 3
+"""Single options tried a sweep with ability integrated out."""
+LARGEST = 5_000_000
+"""Respondents x nodes above which their posteriors are not held in memory, and single options are not tried."""
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """Remembered values of each option's entries of x, with the width of a kernel for each."""
+    """Remembered values of each option's entries of x."""
 
     entries: Ints
     """The entries of x that belong to each row, -1 where there are fewer: (rows, most)."""
@@ -40,21 +46,33 @@ class Memory:
     spread: Floats
     """Around each place, as `places`."""
 
+    def draw(self, rows: Ints, rng: np.random.Generator) -> Floats:
+        """A place of each of these rows, moved a little: (..., most)."""
+        which = rng.integers(len(self.places), size=rows.shape)
+        width = WIDTHS[(rng.random(rows.shape) > SHARES[0]).astype(np.int64)][..., None]
+        noise = rng.standard_t(FREEDOM, size=(*rows.shape, self.entries.shape[1]))
+        return np.asarray(self.places[which, rows] + width * self.spread[which, rows] * noise)
 
-def option_entries(packing: Packing) -> Ints | None:
-    """The entries of x by the row that they belong to, or None where options have none of their own."""
-    rows = packing.rows
+    def log_density(self, rows: Ints, at: Floats, free: Bools) -> Floats:
+        """Log density of such draws, up to a constant."""
+        spread = self.spread[:, rows]
+        apart = ((at - self.places[:, rows]) / spread) ** 2
+        density = np.zeros(rows.shape)
+        for width, share in zip(WIDTHS, SHARES, strict=True):
+            kernel = (1.0 + apart / (FREEDOM * width**2)) ** (-0.5 * (FREEDOM + 1.0)) / (width * spread)
+            density += share * np.where(free, kernel, 1.0).prod(axis=-1).sum(axis=0)
+        return np.asarray(np.log(density))
+
+
+def remember(posterior: Posterior, past: Floats, rng: np.random.Generator) -> Memory | None:
+    """A memory of some of the past, (visits, n_free); None where options have no entries of their own."""
+    rows = posterior.packing.rows
     if (rows < 0).any() or not len(rows):
         return None
     order = np.argsort(rows, kind="stable")
     place = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
-    entries = np.full((packing.n_rows, int(place.max()) + 1), -1)
+    entries = np.full((posterior.layout.n_rows, int(place.max()) + 1), -1)
     entries[rows[order], place] = order
-    return entries
-
-
-def remember(entries: Ints, past: Floats, rng: np.random.Generator) -> Memory:
-    """A memory of some of the past, (visits, n_free)."""
     some = past[rng.choice(len(past), min(PLACES, len(past)), replace=False)]
     places = np.where(entries >= 0, some[:, np.maximum(entries, 0)], 0.0)
     scale = np.maximum(places.std(axis=0), 1e-3)
@@ -67,33 +85,65 @@ def remember(entries: Ints, past: Floats, rng: np.random.Generator) -> Memory:
 
 
 def recall(posterior: Posterior, memory: Memory, state: State, rng: np.random.Generator) -> Floats:
-    """Propose a remembered place, moved a little, for one option of every question of every chain."""
-    chains, questions = state.value.shape
-    rows = pick_rows(posterior.layout, (chains,), rng)
-    entries = memory.entries[rows]
-    free = entries >= 0
-    which = rng.integers(len(memory.places), size=(chains, questions))
-    width = (
-        WIDTHS[(rng.random((chains, questions)) > SHARES[0]).astype(np.int64)][..., None] * memory.spread[which, rows]
-    )
-    proposed = memory.places[which, rows] + rng.standard_t(FREEDOM, size=entries.shape) * width
-    x = state.x.copy()
-    chain = np.broadcast_to(np.arange(chains)[:, None, None], entries.shape)
-    current = np.where(free, state.x[chain, entries], 0.0)
-    x[chain[free], entries[free]] = proposed[free]
+    """Propose a remembered place to one option of every question of every chain, given the abilities."""
+    rows = pick_rows(posterior.layout, (len(state.x),), rng)
+    x, gain = _propose(memory, rows, state.x, rng)
     value, gradient = posterior.on_counts(x, state.counts, posterior.packing.unpack(x, state.ranks))
-    forth, back = (_log_density(memory, rows, at, free) for at in (proposed, current))
-    probability, accepted = decide(value - state.value + back - forth, rng)
+    probability, accepted = decide(value - state.value + gain, rng)
     state.take(accepted, x, value, gradient, posterior.packing.question)
     return probability
 
 
-def _log_density(memory: Memory, rows: Ints, at: Floats, free: Bools) -> Floats:
-    """Log density of the mixture of kernels over places and widths, up to what is the same both ways."""
-    spread = memory.spread[:, rows]
-    apart = ((at - memory.places[:, rows]) / spread) ** 2
-    density = np.zeros(rows.shape)
-    for width, share in zip(WIDTHS, SHARES, strict=True):
-        kernel = (1.0 + apart / (FREEDOM * width**2)) ** (-0.5 * (FREEDOM + 1.0)) / (width * spread)
-        density += share * np.where(free, kernel, 1.0).prod(axis=-1).sum(axis=0)
-    return np.asarray(np.log(density))
+def recall_collapsed(
+    posterior: Posterior, memory: Memory, x: Floats, table: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Propose remembered places to single, mostly rarely chosen options, ability integrated out; x and its table.
+
+    With every respondent's posterior at hand, changing one question multiplies each likelihood by the mean over that
+    posterior of the ratio of probabilities.
+    """
+    responses, grid, layout = posterior.responses, posterior.grid, posterior.layout
+    people = responses.n_respondents
+    if people * grid.n_nodes > LARGEST:
+        return x, table
+    weight = np.stack([ability_posterior(responses.start, responses.row, t, grid.log_weight, 0, people) for t in table])
+    table = table.copy()
+    rare = (1.0 + layout.count) ** -1.5
+    for row in rng.choice(layout.n_rows, TRIES, p=rare / rare.sum()):
+        j = int(layout.question[row])
+        own = slice(int(layout.first[j]), int(layout.first[j + 1]))
+        proposal, gain = _propose(memory, np.full((len(x), 1), row), x, rng)
+        values = posterior.packing.unpack(proposal)
+        mine = {p.name: np.asarray(values[p.name])[..., p.question == j] for p in posterior.packing.continuous}
+        new = posterior.model.log_table(mine, grid.nodes, _alone(layout, own))
+        answers = np.flatnonzero((responses.row >= own.start) & (responses.row < own.stop))
+        who = np.searchsorted(responses.start, answers, side="right") - 1
+        ratio = np.exp(new - table[:, own])[:, responses.row[answers] - own.start]
+        product = weight[:, who] * ratio
+        change = product.sum(axis=-1)
+        for sign, at in ((1.0, proposal), (-1.0, x)):
+            gain = gain + sign * posterior.log_prior(at, posterior.packing.unpack(at))[0][:, [j]]
+        with np.errstate(divide="ignore"):  # an impossible answer refuses the move
+            gain = gain[:, 0] + np.log(change).sum(axis=-1)
+        taken = np.flatnonzero(decide(gain, rng)[1])
+        x = np.where(np.isin(np.arange(len(x)), taken)[:, None], proposal, x)
+        table[taken, own] = new[taken]
+        weight[np.ix_(taken, who)] = product[taken] / change[taken, :, None]
+    return x, table
+
+
+def _propose(memory: Memory, rows: Ints, x: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """x with the entries of these rows, (chains, picks), moved to remembered places, and the Hastings term."""
+    entries = memory.entries[rows]
+    free = entries >= 0
+    chain = np.broadcast_to(np.arange(len(x))[:, None, None], entries.shape)
+    current, proposed = np.where(free, x[chain, entries], 0.0), memory.draw(rows, rng)
+    moved = x.copy()
+    moved[chain[free], entries[free]] = proposed[free]
+    return moved, memory.log_density(rows, current, free) - memory.log_density(rows, proposed, free)
+
+
+def _alone(layout: Layout, own: slice) -> Layout:
+    """The layout of one question by itself."""
+    first = np.array([0, own.stop - own.start])
+    return Layout(first, layout.correct[own], layout.rank[own], layout.count[own], layout.score[own])
