@@ -2,8 +2,8 @@
 
 An option that hardly anybody chose may stand far out and narrow, or near and almost flat, and its parameters roam where
 the likelihood tells little. All chains together have been in many such places by the end of the warm-up. Any of those
-is proposed anew: to one option of every question given the abilities, and to single options with ability integrated out,
-because the choosers' drawn abilities side with wherever their option stands.
+is proposed anew: to one option of every question given the abilities, and to single options with ability integrated
+out, because the choosers' drawn abilities side with wherever their option stands.
 """
 
 from __future__ import annotations
