@@ -8,7 +8,7 @@ out, because the choosers' drawn abilities side with wherever their option stand
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -36,6 +36,31 @@ LARGEST = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
+class _Question:
+    """One question by itself: its rows, its entries of each parameter, and who answered what."""
+
+    rows: slice
+    layout: Layout
+    entries: dict[str, Ints]
+    who: Ints
+    chosen: Ints
+
+    @classmethod
+    def of(cls, posterior: Posterior, j: int) -> _Question:
+        responses, layout = posterior.responses, posterior.layout
+        rows = slice(int(layout.first[j]), int(layout.first[j + 1]))
+        parts = (layout.correct[rows], layout.rank[rows], layout.count[rows], layout.score[rows])
+        answers = np.flatnonzero((responses.row >= rows.start) & (responses.row < rows.stop))
+        return cls(
+            rows,
+            Layout(np.array([0, rows.stop - rows.start]), *parts),
+            {p.name: np.flatnonzero(p.question == j) for p in posterior.packing.continuous},
+            np.searchsorted(responses.start, answers, side="right") - 1,
+            np.asarray(responses.row[answers], np.int64) - rows.start,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Memory:
     """Remembered values of each option's entries of x."""
 
@@ -45,6 +70,8 @@ class Memory:
     """(places, rows, most)."""
     spread: Floats
     """Around each place, as `places`."""
+    asked: dict[int, _Question] = field(default_factory=dict)
+    """What judging a question by itself takes, kept once it has been made."""
 
     def draw(self, rows: Ints, rng: np.random.Generator) -> Floats:
         """A place of each of these rows, moved a little: (..., most)."""
@@ -109,26 +136,31 @@ def recall_collapsed(
     weight = np.stack([ability_posterior(responses.start, responses.row, t, grid.log_weight, 0, people) for t in table])
     table = table.copy()
     rare = (1.0 + layout.count) ** -1.5
+    packing, model = posterior.packing, posterior.model
     for row in rng.choice(layout.n_rows, TRIES, p=rare / rare.sum()):
         j = int(layout.question[row])
-        own = slice(int(layout.first[j]), int(layout.first[j + 1]))
+        if j not in memory.asked:
+            memory.asked[j] = _Question.of(posterior, j)
+        question = memory.asked[j]
         proposal, gain = _propose(memory, np.full((len(x), 1), row), x, rng)
-        values = posterior.packing.unpack(proposal)
-        mine = {p.name: np.asarray(values[p.name])[..., p.question == j] for p in posterior.packing.continuous}
-        new = posterior.model.log_table(mine, grid.nodes, _alone(layout, own))
-        answers = np.flatnonzero((responses.row >= own.start) & (responses.row < own.stop))
-        who = np.searchsorted(responses.start, answers, side="right") - 1
-        ratio = np.exp(new - table[:, own])[:, responses.row[answers] - own.start]
-        product = weight[:, who] * ratio
+        old, new = (
+            {name: np.asarray(values[name])[:, at] for name, at in question.entries.items()}
+            for values in (packing.unpack(x), packing.unpack(proposal))
+        )
+        log_p = model.log_table(new, grid.nodes, question.layout)
+        ratio = np.exp(log_p - table[:, question.rows])[:, question.chosen]
+        product = weight[:, question.who] * ratio
         change = product.sum(axis=-1)
-        for sign, at in ((1.0, proposal), (-1.0, x)):
-            gain = gain + sign * posterior.log_prior(at, posterior.packing.unpack(at))[0][:, [j]]
+        prior = model.log_prior(new, question.layout)[0] - model.log_prior(old, question.layout)[0]
+        jacobian = packing.log_jacobian(proposal - x)[:, j]
         with np.errstate(divide="ignore"):  # an impossible answer refuses the move
-            gain = gain[:, 0] + np.log(change).sum(axis=-1)
+            gain = gain[:, 0] + np.log(change).sum(axis=-1) + prior[:, 0] + jacobian
         taken = np.flatnonzero(decide(gain, rng)[1])
-        x = np.where(np.isin(np.arange(len(x)), taken)[:, None], proposal, x)
-        table[taken, own] = new[taken]
-        weight[np.ix_(taken, who)] = product[taken] / change[taken, :, None]
+        if len(taken):
+            x = x.copy()
+            x[taken] = proposal[taken]
+            table[taken, question.rows] = log_p[taken]
+            weight[np.ix_(taken, question.who)] = product[taken] / change[taken, :, None]
     return x, table
 
 
@@ -141,9 +173,3 @@ def _propose(memory: Memory, rows: Ints, x: Floats, rng: np.random.Generator) ->
     moved = x.copy()
     moved[chain[free], entries[free]] = proposed[free]
     return moved, memory.log_density(rows, current, free) - memory.log_density(rows, proposed, free)
-
-
-def _alone(layout: Layout, own: slice) -> Layout:
-    """The layout of one question by itself."""
-    first = np.array([0, own.stop - own.start])
-    return Layout(first, layout.correct[own], layout.rank[own], layout.count[own], layout.score[own])

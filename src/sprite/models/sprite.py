@@ -119,7 +119,7 @@ class Sprite(SoftmaxModel):
         return {"mu": np.where(free_mu, mu, 0.0), "nu": np.where(free_nu, nu, 1.0)}
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=512)
 def _free(anchor: str, layout: Layout) -> tuple[Bools, Bools]:
     """Which means and which variances are free."""
     mu, nu = np.ones(layout.n_rows, dtype=bool), np.ones(layout.n_rows, dtype=bool)
