@@ -42,7 +42,6 @@ class Packing:
         """The question of each entry of x."""
         self.first: Ints = np.searchsorted(self.question, np.arange(layout.n_questions + 1))
         """Where each question's entries begin in x."""
-        self.n_rows = layout.n_rows
         self.rows: Ints = np.concatenate(
             [_rows(p, block.shape[1]) for (block, _), p in zip(blocks, self.continuous, strict=True)]
         )[order]
