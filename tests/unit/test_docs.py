@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,18 +18,43 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-@pytest.fixture
-def exam(tmp_path, monkeypatch):
-    """A folder with the files that the documentation speaks of."""
-    made, _ = sprite.simulate("sprite", 60, 6, 4, seed=1)
-    names = {f"Q{j + 1}": f"Q{j + 1:02d}" for j in range(6)}
-    save_folder(made, tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The files that the documentation speaks of, and a fit of them."""
+    folder = tmp_path_factory.mktemp("exam")
+    simulated, _ = sprite.simulate("sprite", 60, 6, 4, seed=1)
+    save_folder(simulated, folder)
     for old, new in (("responses.csv", "exam.csv"), ("key.csv", "key.csv")):
-        text = re.sub(r"\bQ(\d)\b", lambda found: names[f"Q{found[1]}"], (tmp_path / old).read_text())
-        text = re.sub(r"^r(\d+),", lambda found: f"s{int(found[1]):03d},", text, flags=re.M)
-        (tmp_path / new).write_text(text)
+        text = re.sub(r"\bQ(\d)\b", lambda found: f"Q{found[1]:0>2}", (folder / old).read_text())
+        text = re.sub(r"^r(\d+),", lambda found: f"s{found[1]:0>3},", text, flags=re.M)
+        (folder / new).write_text(text)
+    sprite.fit(sprite.read(folder / "exam.csv", key=folder / "key.csv"), "sprite", "em").save(folder / "fit.nc")
+    return folder
+
+
+@pytest.fixture
+def exam(made, tmp_path, monkeypatch):
+    """A folder of one's own with the exam and the key."""
+    for name in ("exam.csv", "key.csv"):
+        shutil.copy(made / name, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def short_chains(monkeypatch):
+    """Pages show the lengths that a user would take. Whether chains mix is tested elsewhere; here they are short."""
+    lengths = {
+        (sprite.Gibbs, "run"): {"chains": 2, "draws": 40, "warmup": 30, "starts": 1},
+        (sprite.Metropolis, "sample"): {"chains": 1, "draws": 100, "warmup": 100},
+    }
+    for (engine, method), length in lengths.items():
+        whole = getattr(engine, method)
+
+        def short(self, *args, whole=whole, length=length):
+            return whole(replace(self, **length), *args)
+
+        monkeypatch.setattr(engine, method, short)
 
 
 def blocks(page: Path) -> list[str]:
@@ -39,21 +66,21 @@ def commands(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
-def test_python_blocks_run(page, exam):
+def test_python_blocks_run(page, made, exam):
     names: dict[str, object] = {"sprite": sprite}
     if page.name != "README.md":  # later pages take up what the first steps left off with
-        names["responses"] = sprite.read("exam.csv", key="key.csv")
-        names["fit"] = sprite.fit(names["responses"], "sprite", "em")
+        names["fit"] = sprite.load(made / "fit.nc")
+        names["responses"] = names["fit"].responses
     for block in blocks(page):
         exec(compile(block, page.name, "exec"), names)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: p.name)
-def test_commands_run(page, exam):
+def test_commands_run(page, made, exam):
     from typer.testing import CliRunner
 
     if page.name not in ("README.md", "start.md"):
-        sprite.fit(sprite.read("exam.csv", key="key.csv"), "sprite", "em").save("fit.nc")
+        shutil.copy(made / "fit.nc", exam)
     for line in commands(page):
         for command in line.split("&&"):
             words = shlex.split(command, comments=True)[1:]
