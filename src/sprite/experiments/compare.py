@@ -17,6 +17,7 @@ from sprite.data.responses import Responses
 from sprite.engines.base import Engine, Progress, silent
 from sprite.engines.registry import engine_of
 from sprite.experiments.puncture import held_out
+from sprite.experiments.work import Result, whole
 from sprite.fitting import fit
 from sprite.models.base import Model
 from sprite.models.registry import model_of
@@ -112,7 +113,7 @@ def compare(
         store=store,
         progress=progress or silent,
     )
-    return _table([*labels, BASELINE], results)
+    return score_table([*labels, BASELINE], results)
 
 
 def labels_of(models: Sequence[Model]) -> list[str]:
@@ -134,14 +135,18 @@ def labels_of(models: Sequence[Model]) -> list[str]:
     return labels
 
 
-def _table(labels: Sequence[str], results: Sequence[Sequence[dict[str, float]]]) -> pd.DataFrame:
+def score_table(labels: Sequence[str], results: Sequence[Sequence[Result]], independent: bool = False) -> pd.DataFrame:
+    """The columns of `compare`, from what `puncture.measure` found by pattern and model; differences to the first.
+
+    `independent` says that every pattern hides answers of another test, so that nothing overlaps.
+    """
     import pandas as pd
 
     def of(name: str) -> Floats:
         """A score by pattern and model."""
         return np.array([[result[name] for result in of_pattern] for of_pattern in results])
 
-    overlap = float(of("n_test")[0, 0] / of("n_train")[0, 0])
+    overlap = 0.0 if independent else float(of("n_test")[0, 0] / of("n_train")[0, 0])
     frame = pd.DataFrame({"model": list(labels)})
     for name in ("error", "log_loss"):
         frame[name] = of(name).mean(axis=0)
@@ -179,9 +184,7 @@ def _by_loo(
     for k, (model, label) in enumerate(zip(models, labels, strict=True)):
         progress(k, len(models), label)
         began = time.perf_counter()
-        fitted = fit(responses, model, engine, seed)
-        if fitted.interrupted:
-            raise KeyboardInterrupt
+        fitted = whole(fit(responses, model, engine, seed))
         found = pointwise(fitted)
         first = found.elpd if first is None else first
         difference = found.elpd - first

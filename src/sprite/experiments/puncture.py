@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,12 +17,11 @@ from sprite.core.types import Floats, Ints, Rows
 from sprite.data.responses import Responses
 from sprite.engines.base import Engine, Progress
 from sprite.experiments.store import Store, fingerprint
+from sprite.experiments.work import Result, arrivals, whole
 from sprite.fitting import fit
-from sprite.kernels.threads import get_threads, set_threads
 from sprite.models.base import Model
 
 BINS = 10
-_BLAS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _SMALLEST = 1e-300  # a probability that is no more than rounding must not make the loss infinite
 
 
@@ -62,6 +57,49 @@ class Task:
         return {"model": of_model, "engine": engine, "share": self.share, "seed": self.seed, "repeat": self.repeat}
 
 
+class Test(Protocol):
+    """Answers to puncture."""
+
+    @property
+    def responses(self) -> Responses:
+        """The answers."""
+
+    @property
+    def identity(self) -> Any:
+        """What tells these answers from others, for the store."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Answers at hand."""
+
+    responses: Responses
+    identity: str
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A task on a test, as a unit of work."""
+
+    test: Test
+    task: Task
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that the result depends on."""
+        return {"data": self.test.identity, **self.task.settings}
+
+    @property
+    def words(self) -> str:
+        """Model and pattern."""
+        model = self.task.model
+        return f"{model.name if model else 'baseline'}, pattern {self.task.repeat + 1}"
+
+    def compute(self) -> Result:
+        """Hide, fit, predict and score."""
+        return measure(self.test.responses, self.task)
+
+
 def pattern(responses: Responses, share: float, seed: int, repeat: int) -> Ints:
     """Positions of the answers to hide, uniformly at random: the same for every model."""
     hidden = round(share * responses.n_answers)
@@ -74,7 +112,7 @@ def pattern(responses: Responses, share: float, seed: int, repeat: int) -> Ints:
     return np.sort(rng.choice(responses.n_answers, hidden, replace=False))
 
 
-def measure(responses: Responses, task: Task) -> dict[str, float]:
+def measure(responses: Responses, task: Task) -> Result:
     """Hide, fit, predict and score: the scores by name, with seconds, n_test and n_train.
 
     Option sets are those of all the data. Everything else is made from what remains.
@@ -88,9 +126,7 @@ def measure(responses: Responses, task: Task) -> dict[str, float]:
         first, probability = _shares(rest, question)
     else:
         seed = int(np.random.SeedSequence([task.seed, task.repeat]).generate_state(1)[0])
-        fitted = fit(rest, task.model, task.engine, seed)
-        if fitted.interrupted:
-            raise KeyboardInterrupt  # a fit that was cut short is no result
+        fitted = whole(fit(rest, task.model, task.engine, seed))
         first, probability = Predictor(fitted)(responses.respondent_of_answer[hidden], question)
     seconds = time.perf_counter() - began
     scores = scores_of(first, probability, first[:-1] + row - responses.first[question])
@@ -127,99 +163,21 @@ def held_out(
     jobs: int,
     store: str | os.PathLike[str] | None,
     progress: Progress,
-) -> list[list[dict[str, float]]]:
+) -> list[list[Result]]:
     """What `measure` finds by pattern and model, the baseline after the models."""
     pattern(responses, share, seed, 0)  # refuses an impossible share before anything is begun
     everyone = (*models, None)
     tasks = [Task(model, engine, float(share), int(seed), k) for k in range(repeats) for model in everyone]
-    results = run(responses, tasks, jobs, Store.at(store), progress)
+    test = Given(responses, fingerprint(responses))
+    trials = [Trial(test, task) for task in tasks]
+    results: list[Result] = [{}] * len(trials)
+    with closing(arrivals(trials, jobs, Store.at(store))) as coming:
+        for done, arrival in enumerate(coming, start=1):
+            if arrival.result is None:
+                raise arrival.error or SpriteError("a fit came to nothing")
+            results[arrival.number] = arrival.result
+            progress(done, len(trials), "from the store" if arrival.stored else trials[arrival.number].words)
     return [results[k : k + len(everyone)] for k in range(0, len(results), len(everyone))]
-
-
-def run(
-    responses: Responses, tasks: Sequence[Task], jobs: int, store: Store, progress: Progress
-) -> list[dict[str, float]]:
-    """The results of all tasks, in their order; what the store has is not computed again.
-
-    Every fit has one thread to itself, so the number of processes cannot change a result. Each result is stored as
-    soon as it is there: an interruption costs only what was under way.
-    """
-    data = fingerprint(responses)
-    settings = [{"data": data, **task.settings} for task in tasks]
-    results = [store.get(each) for each in settings]
-    waiting = [k for k, result in enumerate(results) if result is None]
-    done = len(tasks) - len(waiting)
-    if done:
-        progress(done, len(tasks), "from the store")
-    arriving = _alone if jobs == 1 or len(waiting) <= 1 else _together
-    for k, result in arriving(responses, tasks, waiting, jobs):
-        store.put(settings[k], result)
-        results[k] = result
-        done += 1
-        model = tasks[k].model
-        progress(done, len(tasks), f"{model.name if model else 'baseline'}, pattern {tasks[k].repeat + 1}")
-    return [result for result in results if result is not None]
-
-
-Arrivals = Iterator[tuple[int, dict[str, float]]]
-
-
-def _alone(responses: Responses, tasks: Sequence[Task], waiting: Sequence[int], jobs: int) -> Arrivals:
-    threads = get_threads()
-    try:
-        set_threads(1)
-        for k in waiting:
-            yield k, measure(responses, tasks[k])
-    finally:
-        set_threads(threads)
-
-
-def _together(responses: Responses, tasks: Sequence[Task], waiting: Sequence[int], jobs: int) -> Arrivals:
-    pool = ProcessPoolExecutor(min(jobs, len(waiting)), get_context("spawn"), initializer=_begin, initargs=(responses,))
-    try:
-        with _one_thread_each():
-            future = {pool.submit(_measure, tasks[k]): k for k in waiting}
-        for finished in as_completed(future):
-            yield future[finished], finished.result()
-    except BrokenProcessPool:
-        raise SpriteError(
-            "a process of the comparison ended unexpectedly, perhaps for lack of memory. Use fewer jobs; with a store, "
-            "what was finished is kept. In a script, call compare below `if __name__ == '__main__':`"
-        ) from None
-    finally:
-        # After an interruption nothing is waited for, and nothing more is begun.
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Processes begun here do linear algebra in one thread, or they would get in each other's way."""
-    before = {name: os.environ.get(name) for name in _BLAS}
-    os.environ.update(dict.fromkeys(_BLAS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-_responses: Responses | None = None
-
-
-def _begin(responses: Responses) -> None:
-    """What each process does first; Ctrl-C ends it without a word, the caller keeps the books."""
-    global _responses
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    set_threads(1)
-    _responses = responses
-
-
-def _measure(task: Task) -> dict[str, float]:
-    assert _responses is not None
-    return measure(_responses, task)
 
 
 def _shares(rest: Responses, question: Ints) -> tuple[Ints, Floats]:
