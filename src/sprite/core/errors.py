@@ -36,11 +36,17 @@ class InputError(SpriteError, ValueError):
             message += f" (found {_short(found)})"
         if remedy:
             message += f". {remedy}"
-        super().__init__(message)
+        super().__init__(printable(message))
 
 
 class SpriteWarning(UserWarning):
     """Something odd that does not stop the work."""
+
+
+def printable(text: str, limit: int = 1000) -> str:
+    """Text from anywhere on one line: no line breaks, no codes that a terminal would obey, no flood."""
+    text = text if len(text) <= limit else text[: limit // 2] + " … " + text[-limit // 2 :]
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 def _short(found: object, limit: int = 60) -> str:

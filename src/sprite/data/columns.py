@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sprite.core.types import Ints, Rows
+from sprite.data.cells import text_of
 from sprite.data.labels import tidy_all
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -62,18 +61,6 @@ def from_values(values: Iterable[object]) -> Column:
     return from_arrow(pa.array([text_of(value) for value in values], type=pa.string()))
 
 
-def text_of(value: object) -> str | None:
-    """A cell as a person would write it: whole numbers without a decimal point."""
-    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
-        return None
-    if isinstance(value, float | np.floating):
-        return str(int(value)) if float(value).is_integer() else str(value)
-    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
-        return value.isoformat()
-    text = str(value)
-    return None if text in {"NaT", "<NA>"} else text
-
-
 def _numbers(indices: pa.Array) -> Rows:
     """Positions as a NumPy array, -1 for null."""
     return np.asarray(indices.fill_null(-1) if indices.null_count else indices, dtype=np.int32)
@@ -83,6 +70,8 @@ def _encoded(array: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """Dictionary-encoded text: numbers are turned into text once for each distinct value."""
     if isinstance(array, pa.Array):
         array = pa.chunked_array([array])
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.cast(array.type.storage_type)
     if not pa.types.is_dictionary(array.type):
         if pa.types.is_null(array.type):
             array = array.cast(pa.string())

@@ -9,9 +9,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from sprite.core.errors import InputError
-from sprite.data.columns import text_of
+from sprite.data.cells import text_of
 from sprite.data.labels import alike
 from sprite.data.sources import Source, open_source
+
+_NAME = 200  # characters of a name that is worth searching for others like it: the search takes their product
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ def label_list(value: object) -> tuple[str, ...]:
 def unknown_question(question: str, questions: Sequence[str], what: str, where: Mapping[str, Any]) -> InputError:
     """The error for a companion that names a question the answers do not have."""
     close = [name for name in questions if alike(name) == alike(question)]
-    close = close or get_close_matches(question, questions, n=1)
+    if not close and len(question) < _NAME:
+        close = get_close_matches(question, [name for name in questions if len(name) < _NAME], n=1)
     remedy = f"Did you mean {close[0]!r}?" if close else f"The questions are {_some(questions)}"
     return InputError(
         f"the {what} names a question that the answers do not have", found=question, remedy=remedy, **where

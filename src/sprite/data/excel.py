@@ -1,14 +1,25 @@
-"""Excel and OpenDocument sheets, through python-calamine."""
+"""Excel and OpenDocument sheets, read by python-calamine in a process of its own (see `sheet_process`)."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
 
 from sprite.core.errors import InputError
-from sprite.data.columns import Column, from_values, text_of
+from sprite.data.columns import Column, from_arrow
+from sprite.data.sheet_process import BROKEN, EMPTY, MEMORY
+
+_CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from sprite.data.sheet_process import main; "
+_CHILD += "main(sys.argv[2])"
 
 
 @dataclass(frozen=True)
@@ -23,48 +34,58 @@ class Sheet:
 
 def open_sheet(path: Path) -> Sheet:
     """Read the first sheet with content; the first row with content is the header."""
-    file = str(path)
-    try:
-        import python_calamine as calamine
-    except ImportError:
+    if find_spec("python_calamine") is None:
         raise InputError(
             "this is a spreadsheet, and reading those needs python-calamine",
-            file=file,
+            file=str(path),
             remedy="Run: pip install 'sprite-irt[excel]', or save the sheet as CSV",
-        ) from None
-    try:
-        book = calamine.CalamineWorkbook.from_path(str(path))
-        sheets = [(name, _rows(book, name)) for name in book.sheet_names]
-    except (calamine.CalamineError, OSError):
-        raise InputError(
-            "this is neither a spreadsheet nor a text table, though it begins like a spreadsheet or a zip archive",
-            file=file,
-            remedy="Unpack the archive, or save the answers as CSV",
-        ) from None
-    filled = [(name, rows) for name, rows in sheets if rows]
-    if not filled:
-        raise InputError("the spreadsheet is empty", file=file, remedy="Save the sheet with the answers")
-    name, rows = filled[0]
-    top = next(i for i, cells in enumerate(rows) if _full(cells))
-    header = [text_of(cell) or "" for cell in rows[top]]
-    body = rows[top + 1 :]
-    more = f" (of {len(filled)} sheets with content; move the one you want to the front)"
+        )
+    about, columns = _read(path)
+    more = f" (of {about['filled']} sheets with content; move the one you want to the front)"
 
-    def fetch(columns: Sequence[int]) -> list[Column]:
-        return [from_values(cells[c] for cells in body) for c in columns]
+    def fetch(wanted: Sequence[int]) -> list[Column]:
+        return [from_arrow(columns[c]) for c in wanted]
 
     return Sheet(
-        names=tuple(header),
+        names=tuple(about["names"]),
         fetch=fetch,
-        line=lambda row: top + 2 + row,
-        about=f"spreadsheet, sheet {name!r}" + (more if len(filled) > 1 else ""),
+        line=lambda row: int(about["top"]) + 2 + row,
+        about=f"spreadsheet, sheet {about['sheet']!r}" + (more if about["filled"] > 1 else ""),
     )
 
 
-def _rows(book: Any, name: str) -> list[list[object]]:
-    rows: list[list[object]] = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-    return rows if any(_full(cells) for cells in rows) else []
+def _read(path: Path) -> tuple[dict[str, Any], list[pa.DictionaryArray]]:
+    """What the process found; where it failed, why."""
+    command = [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(path.resolve())]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        assert child.stdout is not None
+        try:
+            found = _received(child.stdout)
+        except ValueError:  # cut short: the exit code says why
+            found = None
+        code = child.wait()
+    if found is not None and code == 0:
+        return found
+    if code == EMPTY:
+        raise InputError("the spreadsheet is empty", file=str(path), remedy="Save the sheet with the answers")
+    if code == BROKEN:
+        raise InputError(
+            "this is neither a spreadsheet nor a text table, though it begins like a spreadsheet or a zip archive",
+            file=str(path),
+            remedy="Unpack the archive, or save the answers as CSV",
+        )
+    raise InputError(
+        f"the spreadsheet cannot be read in {MEMORY >> 30} GB of memory: it is damaged, or much larger than it looks",
+        file=str(path),
+        remedy="Remove cells far outside the table, or save the sheet as CSV",
+    )
 
 
-def _full(cells: Sequence[object]) -> bool:
-    return any(text_of(cell) for cell in cells)
+def _received(stream: IO[bytes]) -> tuple[dict[str, Any], list[pa.DictionaryArray]]:
+    about = json.loads(stream.readline())
+    columns = []
+    for _ in about["names"]:
+        texts = pa.array(json.loads(stream.readline()), pa.string())
+        codes = np.frombuffer(stream.read(4 * about["rows"]), dtype=np.int32)
+        columns.append(pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts))
+    return about, columns

@@ -104,6 +104,13 @@ def _open_path(path: Path, separator: str | None, encoding: str | None) -> Sourc
 def _first_bytes(path: Path) -> bytes:
     """The beginning of the file, or why it cannot be had."""
     file = str(path)
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        # It is read several times over, and a pipe may never end.
+        raise InputError(
+            "this is a pipe or a device, not a file",
+            file=file,
+            remedy="Save what comes out of it to a file, and read that",
+        )
     try:
         with path.open("rb") as stream:
             return stream.read(4096)

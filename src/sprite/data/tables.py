@@ -12,7 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from sprite.core.errors import InputError
+from sprite.core.memory import refuse_beyond_memory
 from sprite.data.columns import Column, from_arrow, from_values
+
+_CELL = 4  # bytes of a cell in memory, its text apart
 
 
 @dataclass(frozen=True)
@@ -33,17 +36,22 @@ def open_parquet(path: Path) -> Table:
     file = str(path)
     broken = InputError("the Parquet file is damaged", file=file, remedy="Write the file again")
     try:
-        schema = pq.read_schema(path)
-    except (pa.ArrowException, OSError):
+        metadata = pq.read_metadata(path)
+        schema = metadata.schema.to_arrow_schema()
+        names = tuple(schema.names)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise broken from None
-    names = tuple(schema.names)
     _refuse_repeats(names, file)
 
     def fetch(columns: Sequence[int]) -> list[Column]:
         wanted = [names[c] for c in columns]
+        refuse_beyond_memory(
+            _CELL * metadata.num_rows * len(wanted), f"{metadata.num_rows:,} rows of {len(wanted):,} columns", file
+        )
         texts = [name for name in wanted if pa.types.is_string(schema.field(name).type)]
         try:
             table = pq.read_table(path, columns=wanted, read_dictionary=texts)
+            table.validate(full=True)
         except (pa.ArrowException, OSError):
             raise broken from None
         out = []
@@ -133,9 +141,12 @@ def _open_array(array: np.ndarray[Any, Any]) -> Table:
 def _column(array: Any, file: str | None, name: str) -> Column:
     try:
         return from_arrow(array)
-    except TypeError as error:
+    except (TypeError, pa.ArrowException):  # nested or binary cells, text that is not UTF-8, types that are no text
         raise InputError(
-            f"{error}, not labels", file=file, column=name, remedy="Turn the column into text or leave it out"
+            f"cells hold {array.type}, not labels",
+            file=file,
+            column=name,
+            remedy="Turn the column into text or leave it out",
         ) from None
 
 

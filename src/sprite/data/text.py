@@ -7,6 +7,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from sprite.core.errors import InputError
+from sprite.core.memory import refuse_beyond_memory
 from sprite.data.columns import TEXT, Column, from_arrow
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -81,10 +83,12 @@ class TextTable:
 
     def line(self, row: int) -> int:
         """The line on which a data row begins; found by reading again, as only errors ask."""
-        for i, (line, _) in enumerate(self._body()):
-            if i == row:
-                return line
-        raise IndexError(row)
+        line = self.skip
+        with suppress(csv.Error):  # a monstrous cell above: the line before it must do
+            for i, (line, _) in enumerate(self._body()):  # noqa: B007
+                if i == row:
+                    break
+        return line
 
     def _body(self) -> Iterator[tuple[int, list[str]]]:
         """Line and cells of each data row, blank lines left out as the fast reader does."""
@@ -135,8 +139,13 @@ class TextTable:
 def open_text(path: Path, separator: str | None, encoding: str | None) -> TextTable:
     """Find out encoding and separator, and read the header."""
     file = str(path)
-    if separator is not None and len(separator) != 1:
-        raise InputError("a separator is one character", found=separator, remedy="Use ',', ';', '|' or a tab")
+    if separator is not None and not re.fullmatch(r"[ !#-~\t]", separator):
+        raise InputError(
+            "a separator is one character, and no quotation mark",
+            found=separator,
+            remedy="Use ',', ';', '|' or a tab",
+        )
+    refuse_beyond_memory(path.stat().st_size, "the file", file)
     encoding, quotes, how = _encoding(path, encoding)
     lines = _head(path, encoding)
     told = re.fullmatch(r"sep=(.)", lines[0].strip("\r\n"), re.IGNORECASE) if lines else None
@@ -213,17 +222,17 @@ def _zeros(head: bytes, offset: int) -> bool:
     return head[offset::2].count(0) > 0.7 * len(head) / 2 and head[1 - offset :: 2].count(0) == 0
 
 
-def _undecodable(file: str, encoding: str, error: UnicodeDecodeError, line: int) -> InputError:
+def _undecodable(file: str, encoding: str, error: UnicodeError, line: int) -> InputError:
     return InputError(
         f"the file is not written in {encoding}",
         file=file,
         row=line,
-        found=error.object[error.start : error.start + 4],
+        found=error.object[error.start : error.start + 4] if isinstance(error, UnicodeDecodeError) else None,
         remedy="Leave the encoding out, or try utf-8, cp1252, latin-1 or utf-16",
     )
 
 
-def _scan(path: Path, encoding: str, explain: Callable[[UnicodeDecodeError, int], InputError] | None) -> int:
+def _scan(path: Path, encoding: str, explain: Callable[[UnicodeError, int], InputError] | None) -> int:
     """Decode all of the file in pieces; the number of quotation marks."""
     decoder = codecs.getincrementaldecoder(encoding)()
     quotes, lines = 0, 1
@@ -232,10 +241,11 @@ def _scan(path: Path, encoding: str, explain: Callable[[UnicodeDecodeError, int]
             piece = stream.read(_HEAD)
             try:
                 decoded = decoder.decode(piece, final=not piece)
-            except UnicodeDecodeError as error:
+            except UnicodeError as error:  # of some encodings it does not say where
                 if explain is None:
                     raise
-                raise explain(error, lines + error.object[: error.start].count(b"\n")) from None
+                before = error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
+                raise explain(error, lines + before) from None
             if "\0" in decoded:
                 raise InputError(
                     "this is a binary file, not a text table",
