@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -33,6 +35,8 @@ MODELS: dict[str, Model] = {
     "lord": LORD(),
 }
 
+WITHOUT_MIRROR = {"sprite-none", "gpcm-label-positive", "ord-given", "ord-empirical", "lord"}
+"""Models that no reflection of ability leaves as they are."""
 ORDER_IS_INPUT = {"gpcm-given", "gpcm-label-positive", "ord-given"}
 
 
@@ -60,6 +64,19 @@ def permuted(layout: Layout, rng: np.random.Generator) -> tuple[Layout, np.ndarr
     to[order] = np.arange(layout.n_rows)
     moved = {name: getattr(layout, name)[order] for name in ("correct", "rank", "count", "score")}
     return replace(layout, **moved), to
+
+
+def python_blocks(page: Path) -> list[str]:
+    """The Python code that a page of the documentation shows."""
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def documented_model() -> Model:
+    """The model that `docs/extending.md` writes as an example: what it shows must keep the contract, too."""
+    names: dict[str, type[Model]] = {}
+    page = Path(__file__).parents[1] / "docs" / "extending.md"
+    exec(compile(python_blocks(page)[0], page.name, "exec", dont_inherit=True), names)
+    return names["RightWrong"]()
 
 
 ENGINES: dict[str, Engine] = {

@@ -8,6 +8,7 @@ import pytest
 from sprite.density.packing import Packing
 from sprite.engines.em import EM
 from sprite.fitting import fit
+from sprite.models.registry import MODELS
 from sprite.simulation import simulate
 
 SIZES = (16, 64)
@@ -34,7 +35,7 @@ def rms(gap: np.ndarray) -> float:
     return float(np.sqrt(np.mean(gap**2)))
 
 
-@pytest.mark.parametrize("name", ["sprite", "nrm", "gpcm", "ord", "lord"])
+@pytest.mark.parametrize("name", MODELS)
 def test_errors_shrink_as_the_test_grows(name: str) -> None:
     few, many = ([errors(name, size, seed) for seed in (1, 2)] for size in SIZES)
     for what in few[0]:

@@ -151,3 +151,12 @@ def test_cells_that_a_spreadsheet_would_run_are_guarded(tmp_path, capsys):
     assert run("options", str(tmp_path / "a.nc"), "--format", "csv") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("'=Q1,'=A0,")
+
+
+def test_every_model_and_engine_can_be_named():
+    from sprite.cli.fitting import EngineName, ModelName
+    from sprite.engines.registry import ENGINES
+    from sprite.models.registry import MODELS
+
+    assert set(ModelName) == set(MODELS)
+    assert set(EngineName) == set(ENGINES)

@@ -13,9 +13,10 @@ import pytest
 import sprite
 from sprite.cli import app
 from sprite.data.writing import save_folder
+from tests.cases import python_blocks as blocks
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +58,6 @@ def short_chains(monkeypatch):
         monkeypatch.setattr(engine, method, short)
 
 
-def blocks(page: Path) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-
-
 def commands(page: Path) -> list[str]:
     return re.findall(r"^(?: {4}|\$ )(sprite .*)$", page.read_text(encoding="utf-8"), flags=re.M)
 
@@ -72,7 +69,7 @@ def test_python_blocks_run(page, made, exam):
         names["fit"] = sprite.load(made / "fit.nc")
         names["responses"] = names["fit"].responses
     for block in blocks(page):
-        exec(compile(block, page.name, "exec"), names)
+        exec(compile(block, page.name, "exec", dont_inherit=True), names)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: p.name)

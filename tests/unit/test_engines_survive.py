@@ -8,6 +8,7 @@ import pytest
 from sprite.core.errors import SpriteError
 from sprite.data.responses import from_codes
 from sprite.fitting import fit
+from sprite.models.registry import MODELS
 from tests.cases import ENGINES
 
 OPTIONS, KEY = ("A", "B", "C"), 1
@@ -50,7 +51,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("model", ["sprite", "nrm", "gpcm", "ord", "lord"])
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_survives(engine: str, model: str, kind: str) -> None:
     codes = codes_of(kind)
