@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import time
 from itertools import pairwise
 
@@ -192,3 +193,38 @@ def test_a_saved_chart_is_drawn_offline(visit, tmp_path):
     assert seen.requests == [path.as_uri()]
     assert seen.errors == []
     assert seen.page.evaluate("window.hit") is None
+
+
+def _contrast(first: str, second: str) -> float:
+    """WCAG contrast of two colours as the browser writes them: rgb(r, g, b)."""
+    light = []
+    for colour in (first, second):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        light.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_in_both_colour_schemes(visit, hostile, scheme):
+    page = visit(hostile, color_scheme=scheme).page
+    assert (page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 20, 25)") == (scheme == "dark")
+    pairs = page.evaluate(
+        """() => [...document.querySelectorAll("main *, header *, nav *")]
+        .filter(e => [...e.childNodes].some(n => n.nodeType == 3 && n.data.trim()) && e.checkVisibility()
+            && !e.closest("svg"))
+        .map(e => {
+            let under = e;
+            while (getComputedStyle(under).backgroundColor == "rgba(0, 0, 0, 0)") under = under.parentElement;
+            return [e.className + " " + e.tagName, getComputedStyle(e).color, getComputedStyle(under).backgroundColor];
+        })"""
+    )
+    assert len(pairs) > 100
+    assert {name for name, ink, paper in pairs if _contrast(ink, paper) < 4.5} == set()
+
+
+def test_paper_stays_white_whatever_the_screen(visit, report):
+    page = visit(report, color_scheme="dark").page
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("#q1 h3").evaluate("e => getComputedStyle(e).color") == "rgb(27, 39, 51)"
