@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,20 @@ def test_a_folder_keeps_everything(tmp_path: Path) -> None:
     same(again, full())
     assert again.texts == full().texts
     assert again.key == {"Q1": ("mid", "high"), "Q2": ("a",)}
+
+
+def test_a_folder_changes_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    save_folder(full(), tmp_path)
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+
+    def runs_out_of_room() -> Iterator[tuple[str, ...]]:
+        yield ("respondent", "ability")
+        raise OSError(28, "No space left on device")
+
+    other = from_codes([[1, 0]] * 3, full().options, correct=full().correct, rank=full().rank, texts=full().texts)
+    with pytest.raises(InputError, match=r"abilities\.csv: the file cannot be written: No space left"):
+        save_folder(other, tmp_path, {"abilities.csv": runs_out_of_room()})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
 
 
 def test_a_folder_says_no_more_than_there_is(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
 import typer
 
 from sprite.cli import asking, checking, comparing, fitting, pages
-from sprite.core.errors import SpriteError
+from sprite.core.errors import SpriteError, printable
 
 app = typer.Typer(
     name="sprite",
@@ -23,14 +24,38 @@ for part in (checking, fitting, asking, comparing, pages):
 def main() -> None:
     """Run a command; what the user can put right gives one message and exit code 2."""
     try:
-        app()
-    except SpriteError as error:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here and not at the very end, where a full disk would be past explaining
+    except (SpriteError, OSError, MemoryError) as error:
         if "--debug" in sys.argv:
             raise
-        print(f"sprite: {error}", file=sys.stderr)
+        _leave_output()
+        print(f"sprite: {_in_words(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _in_words(error: BaseException) -> str:
+    """One line, whatever went wrong."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this. Use fewer answers, draws or jobs, or a larger machine"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return printable(f"{where}cannot read or write: {error.strerror or error}. Check the disk and your permissions")
+    return str(error)
+
+
+def _leave_output() -> None:
+    """What could not be printed is not tried again when the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 @app.callback(invoke_without_command=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sprite.cli.options import Debug, Quiet, Seed, reads_answers
+from sprite.cli.options import Debug, Quiet, Seed, reads_answers, refuse_unwritable
 from sprite.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class PriorName(StrEnum):
 
     default = "default"
     none = "none"
+    learned = "learned"
 
 
 class Kind(StrEnum):
@@ -80,7 +81,9 @@ def fit(
     model: Annotated[ModelName, typer.Option(help="The model.")] = ModelName.sprite,
     engine: Annotated[EngineName, typer.Option(help="How to fit: draws of the posterior, or em.")] = EngineName.gibbs,
     anchor: Annotated[Anchor, typer.Option(help="What SPRITE holds fixed in each question.")] = Anchor.correct,
-    prior: Annotated[PriorName, typer.Option(help="none: maximum likelihood, by em.")] = PriorName.default,
+    prior: Annotated[
+        PriorName, typer.Option(help="none: maximum likelihood, by em; learned: from these answers.")
+    ] = PriorName.default,
     settings: Set = None,
     chains: Annotated[int | None, typer.Option(min=1, help="Number of chains.")] = None,
     draws: Annotated[int | None, typer.Option(min=1, help="Draws kept of each chain.")] = None,
@@ -95,7 +98,7 @@ def fit(
     """Fit a model to a file of answers and write the fit."""
     from sprite.fitting import fit as fit_model
 
-    _refuse_unwritable(output)
+    refuse_unwritable(output)
     chosen = model_from(model.value, anchor.value, prior.value, settings or [])
     by = engine_from(engine.value, chains=chains, draws=draws, warmup=warmup)
     with bar(quiet) as progress:
@@ -122,14 +125,13 @@ def simulate(
     debug: Debug = False,
 ) -> None:
     """Make a test of which the truth is known: answers, key and true abilities."""
-    from sprite.data.writing import save_folder, write_csv
+    from sprite.data.writing import save_folder
     from sprite.simulation import simulate as draw
 
     made = draw(model.value, respondents, questions, options, kind=kind.value, observed=observed, seed=seed)
-    save_folder(made.responses, output)
     names = [str(name) for name in made.responses.respondents]
     truth = [(name, repr(float(z))) for name, z in zip(names, made.truth.abilities, strict=True)]
-    write_csv(output / "abilities.csv", [("respondent", "ability"), *truth])
+    save_folder(made.responses, output, {"abilities.csv": [("respondent", "ability"), *truth]})
     if not quiet:
         print(f"{made.responses}\nWritten to {output}: responses.csv, key.csv and the true abilities.csv")
 
@@ -143,10 +145,11 @@ def demo(
 ) -> None:
     """Fit the bundled example test (simulated answers) and write its report."""
     from sprite.data.bundled import example
+    from sprite.data.writing import make_folder
     from sprite.fitting import fit as fit_model
     from sprite.report.build import write_report
 
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     with bar(quiet) as progress:
         found = fit_model(example(), progress=progress)
     found.save(output / "fit.nc")
@@ -163,7 +166,7 @@ def model_from(name: str, anchor: str, prior: str, settings: list[str]) -> Model
 
     kind = MODELS[name]
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
-    given: dict[str, Any] = {"prior": None} if prior == "none" else {}
+    given: dict[str, Any] = {"prior": None if prior == "none" else prior}
     if name == "sprite":
         given["anchor"] = anchor
     elif anchor != "correct":
@@ -192,14 +195,17 @@ def engine_from(name: str, **given: int | None) -> Engine:
 
 def five_lines(found: Fit) -> list[str]:
     """What matters of a fit."""
+    from sprite.result.words import learned_prior
+
     data, state = found.responses, found.diagnostics
     verdicts = found.verdicts()
     suspects = list(dict.fromkeys(verdicts.loc[verdicts["verdict"] == "key_suspect", "question"]))
     trust = "Converged" if state.converged else "NOT converged: " + "; ".join(state.messages[:1])
+    prior = f", prior learned ({learned_prior(found)})" if found.learned else ""
     return [
         f"{data.n_respondents:,} respondents, {data.n_questions:,} questions, {data.n_answers:,} answers",
         f"{type(found.model).__name__} by {found.engine} in {found.seconds:.0f} s, "
-        f"log likelihood {found.log_likelihood:.1f}",
+        f"log likelihood {found.log_likelihood:.1f}{prior}",
         trust,
         f"Reliability {found.information().attrs['marginal_reliability']:.2f}",
         f"Keys to look at: {', '.join(suspects)}" if suspects else "No key looks wrong",
@@ -215,8 +221,10 @@ def bar(quiet: bool) -> Iterator[Progress | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as shown:
+    count = TextColumn("{task.completed}/{task.total}")
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task("starting", total=None)
         yield lambda done, total, text: shown.update(task, completed=done, total=total, description=text)
 
@@ -226,11 +234,3 @@ def _number(value: str, setting: str) -> float:
         return float(value)
     except ValueError:
         raise InputError("not a number", found=setting, remedy="Write --set NAME=NUMBER") from None
-
-
-def _refuse_unwritable(output: Path) -> None:
-    """Before a long fit, not after it."""
-    if output.is_dir():
-        raise InputError("this is a folder", file=str(output), remedy="Name a file to write to: -o fit.nc")
-    if not output.parent.exists():
-        raise InputError("there is no such folder", file=str(output.parent), remedy="Make it first, or write elsewhere")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -134,6 +135,8 @@ def prints_table(command: Callable[..., pd.DataFrame]) -> Callable[..., None]:
 
     def run(**given: Any) -> None:
         format, output = given.pop("format"), given.pop("output")
+        if output is not None:
+            refuse_unwritable(output)
         del given["quiet"], given["debug"]
         show(command(**given), format, output)
 
@@ -188,10 +191,18 @@ def emit(text: str, output: Path | None) -> None:
         return
     from sprite.data.writing import replacing
 
-    if output.is_dir():
-        raise InputError("this is a folder", file=str(output), remedy="Name a file to write to")
     with replacing(output) as temporary:
         temporary.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def refuse_unwritable(output: Path) -> None:
+    """Before long work, not after it."""
+    if output.is_dir():
+        raise InputError("this is a folder", file=str(output), remedy="Name a file to write to")
+    if not output.parent.is_dir():
+        raise InputError("there is no such folder", file=str(output.parent), remedy="Make it first, or write elsewhere")
+    if not os.access(output.parent, os.W_OK):
+        raise InputError("the folder may not be written", file=str(output.parent), remedy="Write elsewhere")
 
 
 def _print_frame(frame: pd.DataFrame) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +47,13 @@ def write(responses: Responses, path: str | os.PathLike[str], layout: str | None
     write_csv(target, rows, separator="\t" if suffix == ".tsv" else ",")
 
 
-def save_folder(responses: Responses, folder: str | os.PathLike[str]) -> None:
-    """Write responses.csv, and key.csv, order.csv, texts.csv and options.csv where there is something to say."""
+def save_folder(
+    responses: Responses, folder: str | os.PathLike[str], more: Mapping[str, Iterable[Sequence[str]]] | None = None
+) -> None:
+    """Write responses.csv, and key.csv, order.csv, texts.csv and options.csv where there is something to say.
+
+    `more` are further tables by the name of their file. All files appear, or none does.
+    """
     target = Path(folder)
     tables = _companions(responses)
     stale = [name for name in COMPANIONS if name not in tables and (target / name).exists()]
@@ -58,10 +63,11 @@ def save_folder(responses: Responses, folder: str | os.PathLike[str]) -> None:
             file=str(target / stale[0]),
             remedy="Remove it, or save to another folder",
         )
-    target.mkdir(parents=True, exist_ok=True)
-    write(responses, target / "responses.csv", "wide")
-    for name, rows in tables.items():
-        write_csv(target / name, rows)
+    make_folder(target)
+    _refuse_unreadable(responses, target / "responses.csv")
+    with ExitStack() as together:
+        for name, rows in {"responses.csv": _wide_rows(responses), **tables, **(more or {})}.items():
+            _write_rows(together.enter_context(replacing(target / name)), rows)
 
 
 def read_folder(folder: str | os.PathLike[str]) -> Responses:
@@ -75,8 +81,13 @@ def read_folder(folder: str | os.PathLike[str]) -> Responses:
 
 def write_csv(path: Path, rows: Iterable[Sequence[str]], separator: str = ",") -> None:
     """Write a table of text; cells that a spreadsheet would run as a formula get a quote in front."""
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        special = re.compile(f'["\r\n{re.escape(separator)}]')
+    with replacing(path) as temporary:
+        _write_rows(temporary, rows, separator)
+
+
+def _write_rows(path: Path, rows: Iterable[Sequence[str]], separator: str = ",") -> None:
+    special = re.compile(f'["\r\n{re.escape(separator)}]')
+    with path.open("w", encoding="utf-8", newline="") as stream:
         for cells in rows:
             stream.write(separator.join(_quoted(guard(cell), special) for cell in cells) + "\n")
 
@@ -88,24 +99,46 @@ def _quoted(cell: str, special: re.Pattern[str]) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place only if all went well."""
+    """A temporary file beside `path` that takes its place only if all went well.
+
+    Whatever hinders it (a full disk, a folder that may not be written) becomes one message, and what was there stays.
+    """
+    if path.is_dir():
+        raise InputError("this is a folder", file=str(path), remedy="Name a file to write to")
+    name = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise InputError(
-            f"the file cannot be written: {error.strerror}", file=str(path), remedy="Check that the folder exists"
-        ) from None
-    os.close(handle)
-    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".part")
+        os.close(handle)
         yield Path(name)
+        with open(name, "rb") as written:
+            os.fsync(written.fileno())  # or a failing power supply could leave the new name with nothing behind it
         # mkstemp makes files private; a result should be readable like any other file.
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
         os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
+    except BaseException as error:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(
+                f"the file cannot be written: {error.strerror or error}",
+                file=str(path),
+                remedy="Check that the folder exists, that you may write there, and that there is room on the disk",
+            ) from None
         raise
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder with those above it, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the folder cannot be made: {error.strerror}",
+            file=str(path),
+            remedy="Name a folder that can be made, and that is no file",
+        ) from None
 
 
 def long_frame(responses: Responses) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from sprite.core.types import Strings
 from sprite.data.responses import Responses, Texts, names_array
 from sprite.models.base import Model
 from sprite.models.registry import MODELS
+from sprite.result.consistency import check_consistency
 from sprite.result.fit import Fit
 from sprite.result.run import Mode
 
@@ -74,7 +75,7 @@ def fit_from(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> F
     """The fit of such contents."""
     plain: dict[str, Any] = {name: header[name] for name in _PLAIN}
     plain |= {group: _group(arrays, f"{group}.") for group in ("ranks", "point_ranks", "stats")}
-    return Fit(
+    found = Fit(
         responses=_responses(header, arrays),
         model=_model(header["model"]),
         x=arrays["x"],
@@ -89,6 +90,8 @@ def fit_from(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> F
         versions=header["versions"],
         **plain,
     )
+    check_consistency(found)
+    return found
 
 
 def _responses(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Responses:
@@ -129,4 +132,6 @@ def _bytes_of(names: Strings) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 def _strings(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Strings:
     whole, begins = data.tobytes(), np.concatenate([[0], ends[:-1]])
+    if (ends < begins).any() or (len(ends) and ends[-1] != len(whole)):
+        raise ValueError("the names of the respondents are cut wrongly")
     return names_array([whole[a:b].decode("utf-8", "surrogatepass") for a, b in zip(begins, ends, strict=True)])

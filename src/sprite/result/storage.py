@@ -7,11 +7,13 @@ their place and moved there when complete, so that there is never half a file.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
-import tempfile
 from collections.abc import Mapping
+from itertools import islice
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sprite.core.errors import InputError
+from sprite.core.memory import refuse_beyond_memory
+from sprite.data.writing import replacing
 from sprite.result.contents import contents_of, fit_from
 
 if TYPE_CHECKING:
@@ -30,44 +34,37 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 _MARK = b"sprite-sha256:"
 _SUM = re.compile(re.escape(_MARK) + rb"[0-9a-f]{64}")
 _UNSUMMED = _MARK + b"0" * 64
+_CANDIDATES = 200
 _COMPRESSED = 4096  # bytes from which on an array is compressed
 
 
 def save(fit: Fit, path: str | os.PathLike[str]) -> None:
     """Write a fit; the file appears complete or not at all."""
     target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        problem = "this is a folder" if target.is_dir() else "there is no such folder"
-        raise InputError(f"cannot save here: {problem}", file=str(target), remedy="Give the path of a file")
-    header, arrays = contents_of(fit)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    os.close(handle)
-    try:
-        _write(name, header, arrays)
-        _seal(Path(name))
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    if not target.parent.is_dir():
+        raise InputError("there is no such folder", file=str(target.parent), remedy="Make it first, or save elsewhere")
+    data = _sealed(_written(*contents_of(fit)))
+    with replacing(target) as temporary:
+        temporary.write_bytes(data)
 
 
 def load(path: str | os.PathLike[str]) -> Fit:
     """Read a fit that `Fit.save` wrote.
 
-    Raises `InputError` for files that are not ours, are damaged or incomplete, or of a format newer than this version
+    Raises `InputError` for files that are not ours, are damaged or incomplete, or of another format than this version
     of sprite knows.
     """
     file = Path(path)
     if not file.is_file():
         raise InputError("there is no such file", file=str(file))
-    _check_seal(file)
     try:
-        header, arrays = _read(file)
-        return fit_from(header, arrays)
+        refuse_beyond_memory(file.stat().st_size, "the file", str(file))
+        data = file.read_bytes()
+        _check_seal(data, file)
+        return fit_from(*_read(data, file))
     except InputError as error:
         raise InputError(error.problem, file=str(file), found=error.found, remedy=error.remedy) from None
-    except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (OSError, KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
         raise InputError(
             f"this file cannot be read as a fit ({type(error).__name__}: {error})",
             file=str(file),
@@ -75,11 +72,13 @@ def load(path: str | os.PathLike[str]) -> Fit:
         ) from error
 
 
-def _write(name: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def _written(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The file, made in memory: HDF5 does not take a full disk well."""
     import h5netcdf  # type: ignore[import-untyped]
 
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with h5netcdf.File(name, "w") as file:
+    stream = io.BytesIO()
+    with h5netcdf.File(stream, "w") as file:
         file.attrs["title"] = "A fit of the Python package sprite"
         file.attrs["format"] = FORMAT
         file.attrs["format_version"] = FORMAT_VERSION
@@ -93,59 +92,65 @@ def _write(name: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[An
             packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
             stored = array.astype(np.int8) if array.dtype == bool else array
             file.create_variable(key, dims, data=stored, **(packed if array.nbytes >= _COMPRESSED else {}))
+    return stream.getvalue()
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    import h5netcdf
+def _read(data: bytes, path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    import h5py  # type: ignore[import-untyped]
 
-    with h5netcdf.File(path, "r") as file:
-        _check_format(dict(file.attrs), path)
-        header = json.loads(bytes(np.asarray(file.variables["header"][...], np.uint8)))
+    with h5py.File(io.BytesIO(data), "r") as file:  # h5netcdf would complain of a forged file even after it is refused
+        _check_format(file.attrs, path)
+        found = {key: file[key] for key in file}
+        claimed = sum(each.dtype.itemsize * prod(each.shape) for each in found.values())
+        refuse_beyond_memory(claimed, "what the file claims to hold", str(path))
+        header = json.loads(bytes(np.asarray(found["header"][...], np.uint8)))
         arrays = {}
-        for key, (dtype, shape) in header["arrays"].items():
-            found = np.asarray(file.variables[key][...]) if np.prod(shape) else np.empty(shape)
-            arrays[key] = found.astype(dtype).reshape(shape)
+        for key, (kind, shape) in header["arrays"].items():
+            dtype, shape = np.dtype(kind), tuple(map(int, shape))
+            if prod(shape) and (dtype.kind not in "biuf" or found[key].shape != shape):
+                raise ValueError(f"{key} is not the array that the header describes")
+            arrays[key] = np.asarray(found[key][...]).astype(dtype) if prod(shape) else np.empty(shape, dtype)
     return header, arrays
 
 
 def _check_format(attributes: Mapping[str, Any], path: Path) -> None:
     if attributes.get("format") != FORMAT:
         raise _not_ours(path)
-    version = int(attributes["format_version"])
-    if version > FORMAT_VERSION:
+    version = int(np.ravel(attributes["format_version"])[0])
+    if version != FORMAT_VERSION:
+        newer = version > FORMAT_VERSION
         raise InputError(
-            f"this fit was saved in format {version}, and this version of sprite reads up to {FORMAT_VERSION}",
+            f"this fit was saved in format {version}, and this version of sprite reads format {FORMAT_VERSION}",
             file=str(path),
-            remedy="Update sprite, or save the fit again with this version",
+            remedy=f"{'Update sprite' if newer else 'Install the version that saved it'}, or fit and save again with "
+            "this one",
         )
 
 
-def _seal(path: Path) -> None:
-    """Put the checksum where its zeros are."""
-    data = path.read_bytes()
-    at = data.find(_UNSUMMED)
-    with path.open("r+b") as file:
-        file.seek(at + len(_MARK))
-        file.write(_digest(data))
+def _sealed(data: bytes) -> bytes:
+    """The file with its checksum where the zeros are; not at the first zeros found, which a label may hold too."""
+    import h5py
+
+    with h5py.File(io.BytesIO(data), "r") as file:
+        at = file["checksum"].id.get_offset() + len(_MARK)
+    digest = hashlib.sha256(data).hexdigest().encode()
+    return data[:at] + digest + data[at + len(digest) :]
 
 
-def _check_seal(path: Path) -> None:
+def _check_seal(data: bytes, path: Path) -> None:
     """Refuse what is not ours or not whole before anything else looks into it."""
-    data = path.read_bytes()
-    found = _SUM.findall(data)
-    if not data.startswith(_HDF5) or not found:
+    if not data.startswith(_HDF5) or not _SUM.search(data):
         raise _not_ours(path)
-    if _MARK + _digest(data) not in found:
-        raise InputError(
-            "this file is damaged or incomplete: its checksum does not fit its contents",
-            file=str(path),
-            remedy="Copy it again from where it came from, or fit and save again",
-        )
-
-
-def _digest(data: bytes) -> bytes:
-    """SHA-256 in hexadecimal, of the file with every checksum blanked."""
-    return hashlib.sha256(_SUM.sub(_UNSUMMED, data)).hexdigest().encode()
+    # A label may look like a checksum, too: whichever fits is the one.
+    for found in islice(_SUM.finditer(data), _CANDIDATES):
+        blank = data[: found.start()] + _UNSUMMED + data[found.end() :]
+        if found[0] == _MARK + hashlib.sha256(blank).hexdigest().encode():
+            return
+    raise InputError(
+        "this file is damaged or incomplete: its checksum does not fit its contents",
+        file=str(path),
+        remedy="Copy it again from where it came from, or fit and save again",
+    )
 
 
 def _not_ours(path: Path) -> InputError:
@@ -154,9 +159,3 @@ def _not_ours(path: Path) -> InputError:
         file=str(path),
         remedy="Give a file that fit.save(path) has written",
     )
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

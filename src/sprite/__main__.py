@@ -1,0 +1,5 @@
+"""`python -m sprite` is the command `sprite`."""
+
+from sprite.cli import main
+
+main()
