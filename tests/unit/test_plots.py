@@ -8,9 +8,9 @@ import pytest
 
 import sprite
 from sprite import plots
+from sprite.analysis.curves import populated
 from sprite.core.errors import InputError, SpriteError
 from sprite.data.responses import from_codes
-from sprite.plots.ability import populated
 from sprite.plots.palette import looks
 from sprite.plots.saving import script_json
 from tests.browser.pages import ATTACK, OPTIONS, QUESTIONS, hostile_fit, small_fit

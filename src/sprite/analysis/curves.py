@@ -25,6 +25,9 @@ POPULATED = (0.025, 0.975)
 UPPER_QUARTER, ABLEST_TENTH = 0.75, 0.9
 """Quantiles of ability above which an option's share among the able is taken."""
 
+TAIL = (0.01, 0.05)
+"""Part of the respondents beyond each end of a chart: 1 %, but with few of them as much as three respondents are."""
+
 _BLOCK = 1 << 21  # posterior entries held at a time: 16 MB
 
 Population: TypeAlias = Literal["model", "respondents"]
@@ -79,6 +82,7 @@ class Curves:
 
 
 _known: WeakKeyDictionary[Fit, dict[str, Curves]] = WeakKeyDictionary()
+_ends: WeakKeyDictionary[Fit, tuple[float, float]] = WeakKeyDictionary()
 
 
 def curves(fit: Fit, population: Population = "model") -> Curves:
@@ -114,6 +118,16 @@ def respondent_weights(fit: Fit) -> Floats:
         end = min(begin + step, data.n_respondents)
         total += posterior(data.start, data.row, table, grid.log_weight, begin, end).sum(axis=0)
     return np.asarray(total / total.sum()) if total.sum() > 0 else np.exp(grid.log_weight)
+
+
+def populated(fit: Fit) -> tuple[float, float]:
+    """The ends of the respondents' abilities, without the outermost few (see `TAIL`): charts show nothing beyond."""
+    if fit not in _ends:
+        nodes, weight = grid_of(fit).nodes, respondent_weights(fit)
+        tail = float(np.clip(3.0 / max(1, fit.responses.n_respondents), *TAIL))
+        low, high = (quantile(nodes, weight, q) for q in (tail, 1.0 - tail))
+        _ends[fit] = (low, high) if high > low else (low - 0.5, high + 0.5)
+    return _ends[fit]
 
 
 def statistics(table: Floats, nodes: Floats, weight: Floats, layout: Layout) -> Statistics:

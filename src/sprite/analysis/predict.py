@@ -10,6 +10,7 @@ import numpy as np
 from sprite.analysis.scores import blocks, draw_tables, draws_within, names
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
+from sprite.data.responses import Responses
 from sprite.density.grid import grid_for
 from sprite.kernels.passes import posterior
 from sprite.result.fit import Fit
@@ -56,18 +57,20 @@ def predict(
 
 
 class Predictor:
-    """Predicts the cells it is given; how many draws it averages over depends on the fit alone."""
+    """Predicts the cells it is given; how many draws it averages over depends on the fit and the answers alone.
 
-    def __init__(self, fit: Fit) -> None:
-        self.fit = fit
+    `answers` are what is known of each respondent, where that is not what was fitted: the same table of options.
+    """
+
+    def __init__(self, fit: Fit, answers: Responses | None = None) -> None:
         self.grid = grid_for(fit.model.ability, fit.n_nodes)
-        responses = fit.responses
+        self.responses = responses = fit.responses if answers is None else answers
         work = (responses.n_answers + responses.n_respondents * responses.first[-1]) * fit.n_nodes
         self.tables = draw_tables(fit, draws_within(float(work)))
 
     def __call__(self, respondent: Ints, question: Ints) -> tuple[Ints, Floats]:
         """Where each cell's options begin (one more at the end), and their probabilities in label order."""
-        responses = self.fit.responses
+        responses = self.responses
         size = np.diff(responses.first)[question]
         first = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
         probability = np.zeros(int(first[-1]))

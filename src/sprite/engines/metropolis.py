@@ -115,7 +115,10 @@ class Metropolis(Engine):
 
     def run(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Run:
         """Sample, and say what is wrong with the acceptance rates if anything is."""
-        sample = self.sample(problem, rng, progress)
+        return self.run_of(problem, self.sample(problem, rng, progress))
+
+    def run_of(self, problem: Problem, sample: Sample) -> Run:
+        """The part of a sample that all engines have."""
         n_nodes, error = _checked_grid(problem, sample)
         return Run(
             x=sample.x,

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sprite.analysis.curves import grid_of, interval, quantile, respondent_weights
+from sprite.analysis.curves import grid_of, interval, populated
 from sprite.core.types import Floats
 from sprite.kernels.passes import posterior
 from sprite.result.abilities import thinned
@@ -16,26 +16,13 @@ from sprite.result.fit import Fit
 if TYPE_CHECKING:
     import pandas as pd
 
-TAIL = (0.01, 0.05)
-"""Part of the respondents beyond each end of a curve: 1 %, but with few of them as much as three respondents are."""
 POINTS = 61
 _DRAWS = (40, 200)  # fewest and most draws behind a band
 _HELD = 3e7  # probabilities of all draws held at a time: 120 MB
 _PEOPLE = 20_000  # respondents behind observed shares: more would not move a point
 _BLOCK = 1 << 21
 
-_ends: WeakKeyDictionary[Fit, tuple[float, float]] = WeakKeyDictionary()
 _shares: WeakKeyDictionary[Fit, dict[int, pd.DataFrame]] = WeakKeyDictionary()
-
-
-def populated(fit: Fit) -> tuple[float, float]:
-    """The ends of the respondents' abilities, without the outermost few (see `TAIL`): charts show nothing beyond."""
-    if fit not in _ends:
-        nodes, weight = grid_of(fit).nodes, respondent_weights(fit)
-        tail = float(np.clip(3.0 / max(1, fit.responses.n_respondents), *TAIL))
-        low, high = (quantile(nodes, weight, q) for q in (tail, 1.0 - tail))
-        _ends[fit] = (low, high) if high > low else (low - 0.5, high + 0.5)
-    return _ends[fit]
 
 
 def ability_points(fit: Fit, n: int = POINTS) -> Floats:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sprite.analysis.curves import curves, interval
-from sprite.plots.ability import populated
+from sprite.analysis.curves import curves, interval, populated
 from sprite.plots.drawing import WIDTH, Chart, in_order, records, styled
 from sprite.plots.palette import INK, KEY_COLOUR, MUTED
 from sprite.result.fit import Fit

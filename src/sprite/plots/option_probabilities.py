@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sprite.analysis.curves import populated
 from sprite.core.errors import InputError
-from sprite.plots.ability import populated, probabilities
+from sprite.plots.ability import probabilities
 from sprite.plots.drawing import HEIGHT, Chart, by_option, records, styled
 from sprite.plots.palette import INK, looks, question_index
 from sprite.result.fit import Fit

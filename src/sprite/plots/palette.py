@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sprite.core.errors import InputError
@@ -36,10 +37,14 @@ class Look:
 def looks(fit: Fit, j: int) -> list[Look]:
     """How the options of question j are drawn, in label order."""
     data = fit.responses
-    correct = data.correct[data.first[j] : data.first[j + 1]]
+    return looks_of(data.options[j], data.correct[data.first[j] : data.first[j + 1]].tolist())
+
+
+def looks_of(options: Sequence[str], correct: Sequence[bool]) -> list[Look]:
+    """How these options are drawn, of which some are correct."""
     out: list[Look] = []
     others = 0
-    for option, right in zip(data.options[j], correct.tolist(), strict=True):
+    for option, right in zip(options, correct, strict=True):
         if right and not any(look.correct for look in out):
             colour, shape = KEY_COLOUR, "circle"
         else:

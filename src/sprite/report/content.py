@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
+from sprite.analysis.curves import populated
 from sprite.analysis.information import marginal_reliability
-from sprite.plots.ability import populated
 from sprite.plots.ability_map import ability_distribution_data, ability_map_data
 from sprite.plots.precision import precision_data
 from sprite.report import svg

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
+from sprite.analysis.curves import populated
 from sprite.analysis.order import partial_order
-from sprite.plots.ability import ability_points, group_shares, populated, probabilities
+from sprite.plots.ability import ability_points, group_shares, probabilities
 from sprite.plots.palette import looks
 from sprite.report import svg
 from sprite.report.tables import rows_of
