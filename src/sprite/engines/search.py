@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -13,6 +14,7 @@ from sprite.density.blocks import Blocks, curvature, metric_of
 from sprite.density.posterior import Posterior
 from sprite.kernels.passes import expected_counts
 from sprite.models.base import Start
+from sprite.models.intervals import swap_neighbours
 from sprite.result.run import Mode
 
 TOLERANCE = 2e-3
@@ -44,10 +46,21 @@ def find_modes(
     return sorted(modes, key=lambda mode: -mode.log_posterior)
 
 
-def climb(posterior: Posterior, x: Floats, ranks: Ranks, name: str, best: float = -np.inf) -> Mode:
-    """Quasi-Newton steps where each question's own curvature is 1; never ends below where it began."""
+def climb(
+    posterior: Posterior,
+    x: Floats,
+    ranks: Ranks,
+    name: str,
+    best: float = -np.inf,
+    tolerance: float = TOLERANCE,
+    orders: bool = True,
+) -> Mode:
+    """Quasi-Newton steps where each question's own curvature is 1; never ends below where it began.
+
+    `orders` says whether free orders of options are searched too, or stay as they are.
+    """
     blocks = Blocks.of(posterior.packing)
-    free_order = len(posterior.packing.discrete) > len(posterior.packing.fixed_ranks)
+    free_order = orders and len(posterior.packing.discrete) > len(posterior.packing.fixed_ranks)
     norm = np.inf
     for stage, iterations in enumerate(STAGES):
         counts = _counts(posterior, x, ranks)
@@ -71,36 +84,46 @@ def climb(posterior: Posterior, x: Floats, ranks: Ranks, name: str, best: float 
                 "maxfun": 3 * iterations,
                 "maxcor": 20,
                 "ftol": 1e-15,
-                "gtol": TOLERANCE / 2,
+                "gtol": tolerance / 2,
             },
         )
         x = origin + metric.unwhiten(found.x)
         norm = float(np.abs(found.jac).max(initial=0.0))
         settled = not free_order or stage > 1
         behind = HOPELESS + (0.01 * posterior.responses.n_answers if stage == 1 else 0.0)
-        if (norm < TOLERANCE and settled) or (stage in (1, 2) and -found.fun < best - behind):
+        if (norm < tolerance and settled) or (stage in (1, 2) and -found.fun < best - behind):
             break
     at = posterior.evaluate(x, ranks)
     free = {key: value for key, value in ranks.items() if key not in posterior.packing.fixed_ranks}
-    return Mode(name, at.value, at.log_likelihood, norm, norm < TOLERANCE, x, free)
+    return Mode(name, at.value, at.log_likelihood, norm, norm < tolerance, x, free)
 
 
 def better_orders(
     posterior: Posterior, blocks: Blocks, x: Floats, ranks: Ranks, counts: Floats
 ) -> tuple[Floats, Ranks]:
-    """Swap neighbouring options wherever that raises a question's conditional given the expected counts.
+    """Reorder options wherever that raises a question's conditional given the expected counts.
 
-    Raising it raises the posterior (a generalised EM step). Each swap is judged after the question's bounds have
-    moved to suit it; every question takes its best swap, again and again until none helps.
+    Raising it raises the posterior (a generalised EM step). First the order of the choosers' mean ability, which may be
+    far from the present one, then swaps of neighbours: every question takes its best swap, again and again until none
+    helps. Each order is judged after the question's bounds have moved to suit it.
     """
     layout = posterior.layout
-    rank = ranks["rank"]
+    rank, variance = ranks["rank"], posterior.model.ability[1]
     x, best = settle(posterior, blocks, x, counts, ranks)
+    ability = counts @ posterior.grid.nodes / np.maximum(counts.sum(axis=1), np.finfo(float).tiny)
+    values = posterior.model.start(replace(layout, score=ability), "score", np.random.default_rng(0))
+    other = np.asarray(values["rank"], np.int64)
+    moved, value = settle(posterior, blocks, posterior.packing.pack(values), counts, {"rank": other}, steps=12)
+    better = value > best + 1e-6
+    rank = np.where(better[layout.question], other, rank)
+    x, best = np.where(better[posterior.packing.question], moved, x), np.where(better, value, best)
     for _ in range(int(layout.n_options.max(initial=1)) ** 2):
         gained = np.zeros(layout.n_questions, dtype=bool)
         for lower in range(int(layout.n_options.max(initial=1)) - 1):
-            other = swapped(rank, lower, np.ones(layout.n_questions, dtype=bool), layout)
-            moved, value = settle(posterior, blocks, x, counts, {"rank": other})
+            at = np.full(layout.n_questions, lower)
+            values, _ = swap_neighbours(posterior.packing.unpack(x, {"rank": rank}), at, variance, layout)
+            other = np.asarray(values["rank"], np.int64)
+            moved, value = settle(posterior, blocks, posterior.packing.pack(values), counts, {"rank": other})
             better = (value > best + 1e-6) & (layout.n_options > lower + 1)
             rank = np.where(better[layout.question], other, rank)
             x = np.where(better[posterior.packing.question], moved, x)
