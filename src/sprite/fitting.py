@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sprite.core.errors import InputError
 from sprite.data.responses import Responses
 from sprite.engines.base import Engine, Problem, Progress, silent
 from sprite.engines.em import EM
+from sprite.engines.learning import learn
 from sprite.engines.registry import engine_of
 from sprite.models.base import Model
 from sprite.models.registry import model_of
@@ -33,7 +34,9 @@ def fit(
     responses
         What `sprite.read` returns.
     model
-        A model such as ``Sprite()`` or ``NRM(prior=None)``, or its name for the default settings.
+        A model such as ``Sprite()`` or ``NRM(prior=None)``, or its name for the default settings. With
+        ``prior="learned"`` the hyperparameters are learned first and plugged in, whatever the engine;
+        ``fit(...).model`` holds them.
     engine
         An engine such as ``EM(starts=5)``, or its name; the default engine where it is left out.
     seed
@@ -57,7 +60,13 @@ def fit(
     _refuse_what_cannot_be(responses, chosen, by)
     _check_seed(seed)
     began = time.perf_counter()
-    run = by.run(Problem(responses, chosen), np.random.default_rng(seed), progress or silent)
+    rng, told = np.random.default_rng(seed), progress or silent
+    said: tuple[str, ...] = ()
+    if chosen.prior == "learned":
+        learned = learn(Problem(responses, chosen), rng, told)
+        chosen, said = learned.model, learned.messages
+    run = by.run(Problem(responses, chosen), rng, told)
+    run = replace(run, messages=(*run.messages, *said))
     settings: dict[str, Any] = asdict(by) if is_dataclass(by) else {}
     return assemble(responses, chosen, run, by.name, settings, int(seed), began)
 
@@ -76,10 +85,6 @@ def _refuse_what_cannot_be(responses: Responses, model: Model, engine: Engine) -
             f"{type(engine).__name__} draws from a posterior, and without a prior there need not be one",
             found=f"{name}(prior=None)",
             remedy=f"Give the model a prior, {name}(), or use EM() for maximum likelihood",
-        )
-    if model.prior == "learned":
-        raise InputError(
-            'prior="learned" is not available yet', found=f"{name}(prior='learned')", remedy=f"Use {name}() for now"
         )
 
 

@@ -16,7 +16,6 @@ from sprite.engines.em import EM
 from sprite.fitting import fit
 from sprite.models.nrm import NRM
 from sprite.models.registry import MODELS
-from sprite.models.sprite import Sprite
 from sprite.result.abilities import plausible_values
 from sprite.result.assembly import assemble
 from sprite.result.run import Run
@@ -165,7 +164,6 @@ class Sampler(Engine):
         ({"model": "rasch"}, "no such model"),
         ({"engine": "magic"}, "no such engine"),
         ({"model": NRM(prior=None), "engine": Sampler()}, r"there need not be one.*use EM\(\)"),
-        ({"model": Sprite(prior="learned")}, "not available yet"),
         ({"seed": -1}, "whole number"),
         ({"seed": 1.5}, "whole number"),
         ({"seed": True}, "whole number"),

@@ -31,7 +31,9 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     responses: Responses,
-    models: Annotated[str, typer.Option(help="Models, separated by commas.")] = "sprite,nrm,gpcm,ord,lord",
+    models: Annotated[
+        str, typer.Option(help="Models, separated by commas; nrm-learned is nrm with its prior learned.")
+    ] = "sprite,nrm,gpcm,ord,lord",
     engine: Annotated[EngineName, typer.Option(help="How to fit each of them.")] = EngineName.em,
     method: Annotated[Method, typer.Option(help="Hidden answers, or leave-one-out by respondent.")] = Method.puncture,
     repeats: Annotated[int, typer.Option(min=1, help="Patterns of hidden answers.")] = 10,

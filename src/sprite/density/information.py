@@ -13,8 +13,10 @@ from sprite.density.blocks import STEP, Blocks, curvature
 from sprite.density.posterior import Posterior, Ranks
 from sprite.kernels.passes import expected_counts, moments
 from sprite.kernels.passes import posterior as ability_posterior
+from sprite.kernels.scores import squared_scores
 
 _CHUNK = 4_000_000  # score entries held at a time: 32 MB
+_PEOPLE = 50_000  # respondents whose ability posteriors are held at a time
 _NEGLIGIBLE = 1e-10
 
 
@@ -53,6 +55,30 @@ def observed_information(posterior: Posterior, x: Floats, ranks: Ranks | None = 
         centred = ((score - mean[:, None]) * np.sqrt(weight)[:, :, None]).reshape(-1, packing.n_free)
         information -= centred.T @ centred
     return 0.5 * (information + information.T)
+
+
+def question_information(posterior: Posterior, x: Floats, ranks: Ranks | None = None) -> Floats:
+    """The blocks of each question on the diagonal of `observed_information`, (Q, D, D), padded with an identity.
+
+    What one question's parameters share with another's is left out, and with it all that makes the whole expensive.
+    """
+    responses, layout = posterior.responses, posterior.layout
+    blocks = Blocks.of(posterior.packing)
+    table = posterior.table(x, ranks)
+    data = (responses.start, responses.row, table, posterior.grid.log_weight)
+    counts = expected_counts(*data)[1]
+    scores = _row_scores(posterior, blocks, x, ranks)
+    missing = np.swapaxes(scores, 1, 2) @ (counts[:, :, None] * scores)
+    for begin in range(0, responses.n_respondents, _PEOPLE):
+        end = min(begin + _PEOPLE, responses.n_respondents)
+        weight = ability_posterior(*data, begin, end)
+        missing -= squared_scores(responses.start[begin : end + 1], responses.row, weight, scores)
+    information = curvature(posterior, blocks, x, counts, ranks)
+    np.subtract.at(information, layout.question, missing)
+    size = np.diff(blocks.first)
+    padding = np.arange(blocks.size) >= size[:, None]
+    information[padding[:, :, None] & np.eye(blocks.size, dtype=bool)] = 1.0
+    return information
 
 
 def _row_scores(posterior: Posterior, blocks: Blocks, x: Floats, ranks: Ranks | None) -> Floats:

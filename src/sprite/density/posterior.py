@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from sprite.core.types import Floats, Ints
 from sprite.data.responses import Responses
-from sprite.density.grid import Grid
+from sprite.density.grid import Grid, grid_for
 from sprite.density.packing import Packing
 from sprite.kernels.passes import expected_counts, log_likelihood
 from sprite.models.base import Model
@@ -38,6 +39,12 @@ class Posterior:
         self.responses, self.model, self.grid = responses, model, grid
         self.layout = responses.layout
         self.packing = Packing(model, self.layout)
+
+    def under(self, model: Model) -> Posterior:
+        """The same answers and parameters under other hyperparameters, on a grid of as many nodes."""
+        other = copy(self)
+        other.model, other.grid = model, grid_for(model.ability, self.grid.n_nodes)
+        return other
 
     def table(self, x: Floats, ranks: Ranks | None = None) -> Floats:
         """Log P(option | ability) on the grid."""

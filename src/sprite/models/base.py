@@ -29,6 +29,12 @@ Constraint: TypeAlias = Literal["real", "positive", "zero_sum", "increasing", "p
 Kind: TypeAlias = Literal["exam", "prior"]
 Start: TypeAlias = Literal["keyed", "score", "random"]
 Prior: TypeAlias = Literal["default", "learned"] | None
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
+
+VARIANCE = (1e-3, 1e3)
+"""The range in which a variance is learned."""
+MEAN = (-20.0, 20.0)
+"""The range in which the mean of ability is learned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,15 @@ class Model(ABC):
     @abstractmethod
     def ability(self) -> tuple[float, float]:
         """Mean and variance of the normal distribution of ability."""
+
+    @property
+    @abstractmethod
+    def learnable(self) -> Ranges:
+        """The hyperparameters that `prior="learned"` takes from the data, each with the range it is looked for in.
+
+        Only what the data can tell under these settings: a hyperparameter that others can stand in for exactly stays
+        as it is. Ranges above 0 are searched on the logarithmic scale.
+        """
 
     @abstractmethod
     def parameters(self, layout: Layout) -> tuple[Parameter, ...]:

@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
-from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings
+from sprite.models.base import (
+    MEAN,
+    VARIANCE,
+    Gradients,
+    Kind,
+    Parameter,
+    Prior,
+    Ranges,
+    Start,
+    Values,
+    check_settings,
+)
 from sprite.models.order import ORDERS, Order, first_step, pick_steps, ranks, steps_of
 from sprite.models.softmax import Curves, SoftmaxModel
 
@@ -43,6 +54,11 @@ class GPCM(SoftmaxModel):
     def ability(self) -> tuple[float, float]:
         """Mean and variance of the normal distribution of ability."""
         return self.mu_z, self.nu_z
+
+    @property
+    def learnable(self) -> Ranges:
+        """All but nu_z, which only sets the unit of ability: slopes make up for it exactly."""
+        return {"nu_slope": VARIANCE, "nu_step": VARIANCE, "mu_z": MEAN}
 
     def parameters(self, layout: Layout) -> tuple[Parameter, ...]:
         """A slope a question, a step between neighbouring options, and the order itself, held fixed."""

@@ -10,7 +10,7 @@ from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
 from sprite.kernels.intervals import interval_on_counts, interval_pullback, interval_table
-from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values, flat
+from sprite.models.base import VARIANCE, Gradients, Kind, Model, Parameter, Ranges, Start, Values, flat
 from sprite.models.order import first_step, pick_steps, steps_of
 
 _MIN_WIDTH = 1e-300  # two bounds may coincide in floating point; the option between them stays possible
@@ -31,6 +31,11 @@ class IntervalModel(Model):
     def ability(self) -> tuple[float, float]:
         """Mean and variance of the normal distribution of ability."""
         return 0.0, self.nu_theta
+
+    @property
+    def learnable(self) -> Ranges:
+        """All: the noise has variance 1, which is the unit of the others."""
+        return {"nu_alpha": VARIANCE, "nu_gamma": VARIANCE, "nu_theta": VARIANCE}
 
     def log_table(self, values: Values, nodes: Floats, layout: Layout) -> Floats:
         """Log P(option | ability) for every row at every node."""

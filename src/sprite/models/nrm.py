@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats
-from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings, pick_rows
+from sprite.models.base import (
+    MEAN,
+    VARIANCE,
+    Gradients,
+    Kind,
+    Parameter,
+    Prior,
+    Ranges,
+    Start,
+    Values,
+    check_settings,
+    pick_rows,
+)
 from sprite.models.softmax import Curves, SoftmaxModel
 
 
@@ -38,6 +50,11 @@ class NRM(SoftmaxModel):
     def ability(self) -> tuple[float, float]:
         """Mean and variance of the normal distribution of ability."""
         return self.mu_z, self.nu_z
+
+    @property
+    def learnable(self) -> Ranges:
+        """All but nu_z, which only sets the unit of ability: slopes make up for it exactly."""
+        return {"nu_slope": VARIANCE, "nu_intercept": VARIANCE, "mu_z": MEAN}
 
     def parameters(self, layout: Layout) -> tuple[Parameter, ...]:
         """Slope and intercept of every option."""

@@ -12,8 +12,23 @@ from numpy.typing import NDArray
 from sprite.core.distributions import inverse_gamma, normal
 from sprite.core.layout import Layout
 from sprite.core.types import Bools, Floats
-from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings, pick_rows
+from sprite.models.base import (
+    MEAN,
+    VARIANCE,
+    Gradients,
+    Kind,
+    Parameter,
+    Prior,
+    Ranges,
+    Start,
+    Values,
+    check_settings,
+    pick_rows,
+)
 from sprite.models.softmax import Curves, SoftmaxModel
+
+SHAPE = (0.1, 100.0)
+"""The range in which alpha is learned; at 100 the variances of all sprites are equal to within a tenth."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,12 @@ class Sprite(SoftmaxModel):
     def ability(self) -> tuple[float, float]:
         """Mean and variance of the normal distribution of ability."""
         return self.mu_z, self.nu_z
+
+    @property
+    def learnable(self) -> Ranges:
+        """All; but with nothing anchored, stretching ability and all sprites alike changes nothing: nu_z then stays."""
+        ranges = {"nu_mu": VARIANCE, "alpha": SHAPE, "beta": VARIANCE, "mu_z": MEAN, "nu_z": VARIANCE}
+        return {name: ends for name, ends in ranges.items() if name != "nu_z" or self.anchor != "none"}
 
     def parameters(self, layout: Layout) -> tuple[Parameter, ...]:
         """Mean and variance of every option's sprite."""

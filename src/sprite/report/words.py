@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sprite.result.diagnostics import MAX_RHAT
+from sprite.result.words import learned_prior
 
 if TYPE_CHECKING:
     from sprite.result.fit import Fit
@@ -156,6 +157,7 @@ def facts_of_fit(fit: Fit) -> list[tuple[str, str]]:
     lines = [
         ("Model", MODELS.get(fit.model.name, fit.model.name)),
         ("Settings of the model", repr(fit.model)),
+        *([("Prior, learned from the answers", learned_prior(fit))] if fit.learned else []),
         ("Method", ENGINES.get(fit.engine, fit.engine)),
         ("Which way ability points", fit.orientation),
     ]

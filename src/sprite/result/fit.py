@@ -96,6 +96,12 @@ class Fit(Analyses):
         """Free continuous parameters; anchored values and orders are not counted."""
         return self.packing.n_free
 
+    @property
+    def learned(self) -> dict[str, float]:
+        """The hyperparameters that were learned from the answers, by name; none unless the prior is `"learned"`."""
+        names = self.model.learnable if self.model.prior == "learned" else ()
+        return {name: float(getattr(self.model, name)) for name in names}
+
     @cached_property
     def packing(self) -> Packing:
         """Between the unconstrained and the natural scale."""
@@ -193,6 +199,8 @@ class Fit(Analyses):
             Whether it is anchored or an input.
         rhat, ess_bulk, ess_tail, mcse
             Of draws of the posterior only: see `diagnostics_table`; mcse is that of the estimate.
+
+        Learned hyperparameters are in its `attrs["learned"]`.
         """
         return summary_frame(self)
 

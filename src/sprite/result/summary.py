@@ -50,7 +50,9 @@ def summary_frame(fit: Fit) -> pd.DataFrame:
             if entries.on_log_scale:
                 columns["mcse"] = columns["mcse"] * columns["estimate"]
         parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True)
+    frame = pd.concat(parts, ignore_index=True)
+    frame.attrs["learned"] = fit.learned
+    return frame
 
 
 def _of_draws(entries: Entries, draws: Floats, point: Floats) -> tuple[Floats, Floats, Floats, Floats]:

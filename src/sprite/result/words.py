@@ -23,6 +23,7 @@ def lines(fit: Fit) -> list[tuple[str, str]]:
         state += f" (gradient {diagnostics.gradient_norm:.1g}, modes found: {diagnostics.n_modes})"
     out = [
         ("model", repr(fit.model)),
+        *([("prior", f"learned from the answers: {learned_prior(fit)}")] if fit.learned else []),
         ("engine", f"{fit.engine}, seed {fit.seed}: {draws}"),
         (
             "data",
@@ -33,6 +34,11 @@ def lines(fit: Fit) -> list[tuple[str, str]]:
         ("time", f"{fit.seconds:.2g} s"),
     ]
     return out + [("note", message) for message in diagnostics.messages]
+
+
+def learned_prior(fit: Fit) -> str:
+    """The hyperparameters that were learned, in one line."""
+    return ", ".join(f"{name} {value:.4g}" for name, value in fit.learned.items())
 
 
 def as_text(fit: Fit) -> str:
