@@ -70,6 +70,7 @@ def on_full_disk(exam: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     done = subprocess.run(
         [sys.executable, "-m", "tests.hostile.limited", str(FEW), json.dumps(commands)],
         cwd=ROOT,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=False,
