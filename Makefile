@@ -1,5 +1,7 @@
 # `make demo` and `make test` each set up everything they need in .venv.
 PYTHON ?= python3
+# Real tests for `make study`, one subfolder each.
+DATA ?= ../shared/data
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -41,6 +43,8 @@ bench: $(TEST_STAMP)
 
 study: $(TEST_STAMP)
 	$(BIN)/python -m sprite.experiments.calibration --replications 500 --jobs 2 --store docs/calibration
+	$(BIN)/sprite reproduce all --store docs/results --data $(DATA) --jobs 2
+	$(BIN)/python -m sprite.experiments.reproduce.page docs/results.md docs/results
 
 docs: $(TEST_STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sprite.cli import asking, checking, comparing, fitting, pages
+from sprite.cli import asking, checking, comparing, fitting, pages, reproducing
 from sprite.core.errors import SpriteError, printable
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for part in (checking, fitting, asking, comparing, pages):
+for part in (checking, fitting, asking, comparing, pages, reproducing):
     part.register(app)
 
 
