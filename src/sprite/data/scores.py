@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 
 from sprite.core.types import Bools, Floats, Ints, Rows
+
+_NO_SPREAD = 1e-9  # a deviation this small is rounding: everybody scores alike
+_BLOCK = 1 << 20  # answers looked at at a time, so that memory does not grow with their number
 
 
 def chooser_scores(start: Ints, row: Rows, correct: Bools, question: Rows) -> Floats:
@@ -15,23 +21,31 @@ def chooser_scores(start: Ints, row: Rows, correct: Bools, question: Rows) -> Fl
     sign such that later labels tend to score higher.
     """
     n_rows = len(correct)
-    respondent = np.repeat(np.arange(len(start) - 1), np.diff(start))
     count = np.bincount(row, minlength=n_rows)
     if not len(row):
         return np.zeros(n_rows)
     if correct.any():
-        keyed = _any_by_question(correct, question)[question]
-        right, answered = correct[row].astype(np.float64), keyed[row].astype(np.float64)
+        points, counted = correct.astype(np.float64), _any_by_question(correct, question)[question].astype(np.float64)
     else:
-        right, answered = _reciprocal_averages(start, row, respondent, question, count)[row], np.ones(len(row))
-    total = np.bincount(respondent, right, minlength=len(start) - 1)
-    of = np.bincount(respondent, answered, minlength=len(start) - 1)
-    rest = (total[respondent] - right) / np.maximum(of[respondent] - answered, 1.0)
-    rest -= rest.mean()
-    spread = rest.std()
-    if spread > 0:
-        rest /= spread
-    return np.asarray(np.bincount(row, rest, minlength=n_rows) / np.maximum(count, 1))
+        points, counted = _reciprocal_averages(start, row, question, count), np.ones(n_rows)
+    by_row, total, squared = np.zeros(n_rows), 0.0, 0.0
+    for respondent, chosen in _blocks(start, row):
+        own, one = points[chosen], counted[chosen]
+        others = np.bincount(respondent, one)[respondent] - one
+        rest = (np.bincount(respondent, own)[respondent] - own) / np.maximum(others, 1.0)
+        by_row += np.bincount(chosen, rest, minlength=n_rows)
+        total, squared = total + float(rest.sum()), squared + float(rest @ rest)
+    mean = total / len(row)
+    spread = float(np.sqrt(max(squared / len(row) - mean**2, 0.0)))
+    centred = (by_row - count * mean) / np.maximum(count, 1)
+    return np.asarray(centred / spread if spread > _NO_SPREAD else centred)
+
+
+def _blocks(start: Ints, row: Rows) -> Iterator[tuple[Ints, Rows]]:
+    """Whole respondents at a time: who gave each answer, counted from 0 in every block, and what it was."""
+    cuts = np.unique(np.append(np.searchsorted(start, np.arange(0, len(row), _BLOCK)), len(start) - 1))
+    for low, high in pairwise(cuts):
+        yield np.repeat(np.arange(high - low), np.diff(start[low : high + 1])), row[start[low] : start[high]]
 
 
 def _any_by_question(flag: Bools, question: Rows) -> Bools:
@@ -40,18 +54,18 @@ def _any_by_question(flag: Bools, question: Rows) -> Bools:
     return out
 
 
-def _reciprocal_averages(start: Ints, row: Rows, respondent: Ints, question: Rows, count: Ints) -> Floats:
+def _reciprocal_averages(start: Ints, row: Rows, question: Rows, count: Ints) -> Floats:
     """Option scores on the first axis of reciprocal averaging, by power iteration from the label order."""
-    answered = np.maximum(np.diff(start), 1)
-    chosen = np.maximum(count, 1)
     n_rows = len(count)
     first = np.searchsorted(question, np.arange(int(question[-1]) + 1))
     label = np.arange(n_rows, dtype=np.float64) - first[question]
     score = label.copy()
     for _ in range(50):
-        score = _standardised(score, count, question)
-        person = np.bincount(respondent, score[row], minlength=len(start) - 1) / answered
-        score = np.bincount(row, person[respondent], minlength=n_rows) / chosen
+        score, by_row = _standardised(score, count, question), np.zeros(n_rows)
+        for respondent, chosen in _blocks(start, row):
+            mean = np.bincount(respondent, score[chosen]) / np.maximum(np.bincount(respondent), 1)
+            by_row += np.bincount(chosen, mean[respondent], minlength=n_rows)
+        score = by_row / np.maximum(count, 1)
     score = _standardised(score, count, question)
     if np.sum(count * score * _standardised(label, count, question)) < 0:
         score = -score
