@@ -61,14 +61,15 @@ def fit(
     _check_seed(seed)
     began = time.perf_counter()
     rng, told = np.random.default_rng(seed), progress or silent
+    problem = Problem(responses, chosen)
     said: tuple[str, ...] = ()
     if chosen.prior == "learned":
-        learned = learn(Problem(responses, chosen), rng, told)
-        chosen, said = learned.model, learned.messages
-    run = by.run(Problem(responses, chosen), rng, told)
+        learned = learn(problem, rng, told)
+        problem, said = learned.problem, learned.messages
+    run = by.run(problem, rng, told)
     run = replace(run, messages=(*run.messages, *said))
     settings: dict[str, Any] = asdict(by) if is_dataclass(by) else {}
-    return assemble(responses, chosen, run, by.name, settings, int(seed), began)
+    return assemble(responses, problem.model, run, by.name, settings, int(seed), began)
 
 
 def _refuse_what_cannot_be(responses: Responses, model: Model, engine: Engine) -> None:

@@ -16,7 +16,7 @@ from sprite.density.information import question_information
 from sprite.density.posterior import Posterior, Ranks
 
 _STEP = 1e-3
-_LEAST = 1e-6  # a curvature below this is rounding
+_LEAST = 1e-3  # no prior is flatter: a smaller curvature is that of a mode about to vanish, and no width
 _SOLVED = 1e-3
 
 

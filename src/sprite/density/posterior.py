@@ -35,8 +35,12 @@ class Posterior:
     mode and its curvature belong to. With `prior=None` it is the log likelihood alone.
     """
 
-    def __init__(self, responses: Responses, model: Model, grid: Grid) -> None:
+    def __init__(
+        self, responses: Responses, model: Model, grid: Grid, begin: tuple[Floats, Ranks] | None = None
+    ) -> None:
         self.responses, self.model, self.grid = responses, model, grid
+        self.begin = begin
+        """An x, and orders, that searches for modes begin from besides the model's own starts."""
         self.layout = responses.layout
         self.packing = Packing(model, self.layout)
 

@@ -12,7 +12,7 @@ from sprite.data.responses import Responses
 from sprite.density.grid import grid_for
 from sprite.density.posterior import Posterior
 from sprite.models.base import Model
-from sprite.result.run import Run
+from sprite.result.run import Mode, Run
 
 GRID_TOLERANCE = 0.01
 """A grid is fine enough when doubling it moves the marginal log likelihood by no more than this."""
@@ -35,10 +35,13 @@ class Problem:
 
     responses: Responses
     model: Model
+    mode: Mode | None = None
+    """A mode that is known already: where learning the prior has ended."""
 
     def posterior(self, n_nodes: int) -> Posterior:
         """The collapsed posterior on a grid of this many nodes."""
-        return Posterior(self.responses, self.model, grid_for(self.model.ability, n_nodes))
+        begin = None if self.mode is None else (self.mode.x, self.mode.ranks)
+        return Posterior(self.responses, self.model, grid_for(self.model.ability, n_nodes), begin)
 
 
 class Engine(ABC):

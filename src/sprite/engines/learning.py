@@ -27,7 +27,7 @@ from sprite.result.run import Mode
 
 ROUNDS = 3
 STARTS = 3
-STEPS = 60
+STEPS = 40
 """Evaluations of the evidence in each round, at most."""
 NODES = 31
 """Nodes of the grid to begin with; it is refined until the log likelihood no longer moves."""
@@ -40,9 +40,10 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class Learned:
-    """A model with its learned hyperparameters in place, and what they gained."""
+    """What was learned, and what it gained."""
 
-    model: Model
+    problem: Problem
+    """The model with its learned hyperparameters in place, and the mode that they were learned with."""
     given: float
     """Log evidence of the model as it was given."""
     evidence: float
@@ -51,20 +52,20 @@ class Learned:
 
 
 def learn(problem: Problem, rng: np.random.Generator, progress: Progress) -> Learned:
-    """The model with the hyperparameters that are `learnable` learned, beginning from those it holds."""
-    model, given, evidence = problem.model, np.nan, -np.inf
+    """Learn the model's `learnable` hyperparameters, beginning from those it holds."""
+    given, evidence = np.nan, -np.inf
     for number in range(ROUNDS):
         progress(0, STEPS, "learning the prior: search")
-        now = Problem(problem.responses, model)
-        posterior, mode = _search(now, rng)
+        posterior, mode = _search(problem, rng)
         value = log_evidence(posterior, mode.x, mode.ranks)[0]
         if number and value < evidence + BETTER:
             break
         given = given if number else value
         ascent = Ascent(posterior, mode, progress)
         ascent.run()
-        model, evidence = ascent.model, ascent.evidence
-    return Learned(_rounded(model), given, evidence, _messages(model))
+        evidence = ascent.evidence
+        problem = Problem(problem.responses, ascent.model, replace(mode, x=ascent.x))
+    return Learned(replace(problem, model=_rounded(problem.model)), given, evidence, _messages(problem.model))
 
 
 class Ascent:

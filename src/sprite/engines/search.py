@@ -33,8 +33,11 @@ def find_modes(
     rng: np.random.Generator,
     told: Callable[[str], None] = lambda text: None,
 ) -> list[Mode]:
-    """Search from every start; the modes found, best first, each once."""
+    """Search from every start, and from where the posterior says; the modes found, best first, each once."""
     modes: list[Mode] = []
+    if posterior.begin is not None:
+        told("learned")
+        modes.append(climb(posterior, *posterior.begin, "learned"))
     for kind, name in starts:
         told(name)
         values = posterior.model.start(posterior.layout, kind, rng)
