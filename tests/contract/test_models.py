@@ -165,6 +165,24 @@ def test_no_prior_means_no_prior(name):
 
 
 @each_model
+def test_what_can_be_learned_is_in_force(name):
+    """Every learnable hyperparameter lies in its range, and moves the prior or the distribution of ability."""
+    from dataclasses import replace
+
+    model, layout = replace(MODELS[name], prior="learned"), ragged_layout()
+    values = draw(model, layout)
+    density = model.log_prior(values, layout)[0]
+    np.testing.assert_array_equal(density, MODELS[name].log_prior(values, layout)[0])
+    assert set(model.learnable) <= set(model.hyperparameters)
+    for field, (low, high) in model.learnable.items():
+        value = getattr(model, field)
+        assert low < value < high
+        other = replace(model, **{field: 1.5 * value + 0.1})
+        moved = other.log_prior(values, layout)[0]
+        assert (moved != density).any() or other.ability != model.ability, field
+
+
+@each_model
 def test_prior_density_is_that_of_its_own_draws(name):
     """By importance sampling: the mean of N(x | m, S) / prior(x) over prior draws is 1 for any m, S inside."""
     model, layout = MODELS[name], ragged_layout(sizes=(3,))

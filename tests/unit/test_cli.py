@@ -112,6 +112,19 @@ def test_score_rescore_short_form_and_compare(folder, capsys):
     assert [row["model"] for row in rows] == ["nrm", "gpcm", "baseline"]
 
 
+def test_a_learned_prior_by_option_and_by_name(folder, tmp_path, capsys):
+    answers = (str(folder / "responses.csv"), "--key", str(folder / "key.csv"))
+    learned = ("--model", "ord", "--engine", "em", "--prior", "learned")
+    assert run("fit", *answers, *learned, "-o", str(tmp_path / "fit.nc")) == 0
+    said = capsys.readouterr().out
+    fit = sprite.load(tmp_path / "fit.nc")
+    assert list(fit.learned) == ["nu_alpha", "nu_gamma", "nu_theta"]
+    assert f"prior learned (nu_alpha {fit.learned['nu_alpha']:.4g}, " in said
+    assert run("compare", *answers, "--models", "ord,ord-learned", "--repeats", "1", "--format", "json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["model"] for row in rows] == ["ord", "ord (prior=learned)", "baseline"]
+
+
 def test_report_and_plot(folder, tmp_path):
     fit = str(folder / "fit.nc")
     assert run("report", fit, "-o", str(tmp_path / "r.html"), "--title", "My <test>", "--quiet") == 0
