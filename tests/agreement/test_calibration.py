@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sprite.engines import gibbs
 from sprite.engines.gibbs import Gibbs
 from sprite.engines.metropolis import Metropolis
 from sprite.engines.nuts import NUTS
+from sprite.engines.relocate import Survey
 from sprite.experiments.calibration import calibrate, leans, side_by_side, uniformity
 from sprite.models.lord import LORD
 from sprite.models.registry import model_of
@@ -53,24 +53,11 @@ def test_ranks_are_uniform(model, engine, replications, together) -> None:
     assert smallest(ranks) > FAIL
 
 
-def without_hastings(posterior, state, modes, rng):
-    """`moves.jump`, had the density of the proposal been forgotten."""
-    x = modes.draw(len(state.x), rng)
-    value, gradient = posterior.on_counts(x, state.counts, posterior.packing.unpack(x, state.ranks))
-    accepted = np.log(rng.random(value.shape)) < value - state.value
-    state.take(accepted, x, value, gradient, posterior.packing.question)
-
-
 @pytest.mark.parametrize("wrong", [False, True])
-def test_a_jump_without_its_hastings_term_is_found_out(wrong, monkeypatch) -> None:
-    """With jumps in every sweep and no other way between modes; the right jump passes in the same settings.
-
-    Among the engine's other moves, where jumps are rare, an error of this kind is too small for so few replications.
-    """
-    monkeypatch.setattr(gibbs, "JUMP_EVERY", 1)
-    monkeypatch.setattr(gibbs, "refresh", lambda *of: None)
+def test_relocation_that_forgets_its_proposal_density_is_found_out(wrong, monkeypatch) -> None:
+    """The right one passes in the same settings."""
     if wrong:
-        monkeypatch.setattr(gibbs, "jump", without_hastings)
+        monkeypatch.setattr(Survey, "log_density", lambda survey, rows, at: np.zeros(rows.shape))
     engine = Gibbs(chains=1, draws=200, warmup=60, starts=1)
     p = smallest(calibrate("sprite", engine, 20, 3, 3, 120, seed=1, together=120, draws=31))
     assert p < FAIL if wrong else p > FAIL

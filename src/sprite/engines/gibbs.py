@@ -1,16 +1,14 @@
 """Gibbs: the default for full posteriors.
 
 Every sweep draws all abilities exactly on the grid, which reduces each question's data to counts; then each question's
-parameters move by short HMC on its counts. Directions in which all questions move together, and jumps between a
-question's modes, have moves of their own.
+parameters move by short HMC on its counts. Directions in which all questions move together, and rarely chosen options
+that may stand in places far apart, have moves of their own.
 """
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -22,23 +20,23 @@ from sprite.density.grid import doubled
 from sprite.density.posterior import Posterior
 from sprite.engines.base import GRID_TOLERANCE, Engine, Problem, Progress
 from sprite.engines.em import laplace, on_fine_grid, starts
-from sprite.engines.modes import QuestionModes, question_modes
-from sprite.engines.moves import TARGET, condition, hamiltonian, jump, refresh, swap_ranks
-from sprite.engines.recall import Memory, recall, recall_collapsed, remember
+from sprite.engines.moves import TARGET
+from sprite.engines.part import Part
+from sprite.engines.relocate import Survey, relocate, survey
 from sprite.engines.search import find_modes
-from sprite.engines.upright import keep_upright, turned, upright_start
-from sprite.kernels.draws import draw_counts
-from sprite.kernels.passes import expected_counts, log_likelihood
-from sprite.kernels.threads import get_threads
-from sprite.kernels.threads import run as in_threads
+from sprite.engines.sweep import draw_abilities, move_questions, move_together
+from sprite.engines.upright import turned, upright_start
+from sprite.kernels.passes import expected_counts
 from sprite.result.run import Mode, Run
 
 GLOBAL_EIGENVALUE = 2.0
 """A direction is global where its posterior variance exceeds by this factor what the questions alone account for."""
 MOST_GLOBAL = 3
-GLOBAL_EVERY = 2
-JUMP_EVERY = 4
+GLOBAL_EVERY = 3
 REFRESH_EVERY = 4
+RELOCATE_ALL_EVERY = 4
+SURVEY_AT = (0.2, 0.6)
+"""Shares of the warm-up after which rarely chosen options are surveyed anew, from where the chains are then."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Gibbs(Engine):
     """
 
     chains: int = 4
-    draws: int = 1500
+    draws: int = 2000
     warmup: int = 500
     thin: int = 1
     starts: int = 3
@@ -96,178 +94,113 @@ class Gibbs(Engine):
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What the modes tell about how to move."""
+    """What the mode tells about how to move."""
 
     metric: Metric
-    modes: QuestionModes | None
     directions: Floats
     """Global directions in x, each as long as the posterior's standard deviation along it: (directions, n_free)."""
 
-
-def _plan(posterior: Posterior, best: Mode, rng: np.random.Generator) -> _Plan:
-    blocks = Blocks.of(posterior.packing)
-    responses = posterior.responses
-    table = posterior.table(best.x, best.ranks)
-    counts = expected_counts(responses.start, responses.row, table, posterior.grid.log_weight)[1]
-    metric = metric_of(blocks, curvature(posterior, blocks, best.x, counts, best.ranks), least=0.3)
-    # Modes belong to one order of the options; where orders move, swaps do what jumps do elsewhere.
-    modes = None if best.ranks else question_modes(posterior, blocks, best.x, best.ranks, counts, rng)
-    covariance, _ = laplace(posterior, best)
-    directions = np.empty((0, posterior.packing.n_free))
-    if covariance is not None:
-        white = metric.whiten(metric.whiten(covariance).T)
-        variance, vector = np.linalg.eigh(white)
+    @classmethod
+    def at(cls, posterior: Posterior, best: Mode) -> _Plan:
+        blocks = Blocks.of(posterior.packing)
+        responses = posterior.responses
+        table = posterior.table(best.x, best.ranks)
+        counts = expected_counts(responses.start, responses.row, table, posterior.grid.log_weight)[1]
+        metric = metric_of(blocks, curvature(posterior, blocks, best.x, counts, best.ranks), least=0.3)
+        covariance, _ = laplace(posterior, best)
+        if covariance is None:
+            return cls(metric, np.empty((0, posterior.packing.n_free)))
+        variance, vector = np.linalg.eigh(metric.whiten(metric.whiten(covariance).T))
         top = np.flatnonzero(variance > GLOBAL_EIGENVALUE)[-MOST_GLOBAL:]
-        directions = metric.unwhiten((vector[:, top] * np.sqrt(variance[top])).T)
-    return _Plan(metric, modes, directions)
+        return cls(metric, metric.unwhiten((vector[:, top] * np.sqrt(variance[top])).T))
+
+
+@dataclass
+class _Relocations:
+    """Rarely chosen options: what is known of where they may stand, learned anew during the warm-up."""
+
+    found: Survey | None
+    waverers: Survey | None
+    """The options among them that may stand in places far apart, offered others in every sweep."""
+    visits: list[Floats] = field(default_factory=list)
+
+    @classmethod
+    def at(cls, posterior: Posterior, x: Floats, rng: np.random.Generator) -> _Relocations:
+        part = Part.of(posterior)
+        found = survey(posterior, part, x[None], rng) if part else None
+        return cls(found, found)
+
+    def learn(self, posterior: Posterior, x: Floats, again: bool, rng: np.random.Generator) -> None:
+        if self.found:
+            self.visits.append(x)
+            if again:
+                self.found = survey(posterior, self.found.part, x, rng)
+                self.found.remember(np.concatenate(self.visits), rng)
+                self.waverers = self.found.of_waverers(posterior)
+
+    def move(
+        self, posterior: Posterior, x: Floats, table: Floats, sweep: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        offered = self.found if sweep % RELOCATE_ALL_EVERY == 0 else self.waverers
+        return relocate(posterior, offered, x, table, rng) if offered else (x, table)
 
 
 def _sample(
     settings: Gibbs, posterior: Posterior, best: Mode, rng: np.random.Generator, progress: Progress
 ) -> tuple[Floats, dict[str, Ints], dict[str, Floats], bool]:
-    plan = _plan(posterior, best, rng)
+    plan, rare = _Plan.at(posterior, best), _Relocations.at(posterior, best.x, rng)
     packing, layout = posterior.packing, posterior.layout
     chains, total = settings.chains, settings.warmup + settings.draws * settings.thin
-    if plan.modes is None:
-        x = best.x + 0.5 * plan.metric.unwhiten(rng.standard_normal((chains, packing.n_free)))
-    else:
-        x = plan.modes.start(chains, rng)
+    x = best.x + 0.5 * plan.metric.unwhiten(rng.standard_normal((chains, packing.n_free)))
+    x = rare.found.scatter(x, rng) if rare.found else x
     ranks = {name: np.tile(rank, (chains, 1)) for name, rank in best.ranks.items()}
     x = np.where(turned(posterior, x, ranks)[:, None], best.x, x)
     log_step = np.full(layout.n_questions, np.log(0.5))
     global_scale = np.log(2.4 / np.sqrt(max(1, len(plan.directions))))
     kept = np.empty((chains, settings.draws, packing.n_free))
     kept_ranks = {name: np.empty((chains, settings.draws, layout.n_rows), dtype=np.int64) for name in ranks}
-    stats = {name: np.full((chains, settings.draws), np.nan) for name in ("acceptance", "log_posterior")}
+    acceptance = np.full((chains, settings.draws), np.nan)
     table = posterior.table(x, ranks)
-    told, n_kept = 0.0, 0
-    past: list[Floats] = []
-    memory: Memory | None = None
-    probability = np.zeros((chains, layout.n_questions))
+    told, n_kept, accepted = 0.0, 0, np.zeros((chains, layout.n_questions))
+    surveys = {int(share * settings.warmup) for share in SURVEY_AT}
     try:
         for sweep in range(total):
             warming = sweep < settings.warmup
             gain = 2.0 / (1.0 + sweep) ** 0.6
+            if warming:
+                rare.learn(posterior, x, sweep in surveys, rng)
             if len(plan.directions) and sweep % GLOBAL_EVERY == 0:
-                x, table, accepted = _move_together(posterior, plan, x, ranks, table, np.exp(global_scale), rng)
-                global_scale += gain * (accepted - 0.3) if warming else 0.0
-            if memory is not None:
-                x, table = recall_collapsed(posterior, memory, x, table, rng)
-            counts = _draw_abilities(posterior, table, rng)
-            state = condition(posterior, x, ranks, counts)
-            before = (state.x, state.ranks)
-            if ranks and sweep % REFRESH_EVERY == 0:
-                # By itself: what is undone as a whole must be reversible as a whole.
-                refresh(posterior, state, rng)
-            else:
-                if ranks:
-                    swap_ranks(posterior, state, rng)
-                probability = hamiltonian(posterior, state, plan.metric, np.exp(log_step), settings.leaps, rng)
-                if warming:
-                    log_step += gain * (probability.mean(axis=0) - TARGET)
-                if plan.modes is not None and sweep % JUMP_EVERY == 0:
-                    jump(posterior, state, plan.modes, rng)
-                if memory is not None:
-                    recall(posterior, memory, state, rng)
-                if ranks:
-                    swap_ranks(posterior, state, rng)
-                else:
-                    refresh(posterior, state, rng)
-            if ranks:
-                state.x, state.ranks = keep_upright(posterior, before, (state.x, state.ranks))
-            x, ranks = state.x, state.ranks
-            if warming and plan.modes is not None:
-                past.append(x)
-                if sweep + 1 in (settings.warmup // 2, settings.warmup):
-                    memory = remember(posterior, np.concatenate(past[len(past) // 3 :]), rng)
+                x, table, rate = move_together(
+                    posterior, plan.directions, x, ranks, table, float(np.exp(global_scale)), rng
+                )
+                global_scale += gain * (rate - 0.3) if warming else 0.0
+            x, table = rare.move(posterior, x, table, sweep, rng)
+            counts = draw_abilities(posterior, table, rng)
+            anew = sweep % REFRESH_EVERY == 0 and not rare.found
+            x, ranks, probability = move_questions(
+                posterior, plan.metric, x, ranks, counts, np.exp(log_step), settings.leaps, anew, rng
+            )
+            accepted = accepted if probability is None else probability
+            if warming and probability is not None:
+                log_step += gain * (probability.mean(axis=0) - TARGET)
             table = posterior.table(x, ranks)
             draw = sweep - settings.warmup
             if draw >= 0 and draw % settings.thin == settings.thin - 1:
                 kept[:, n_kept] = x
                 for name in kept_ranks:
                     kept_ranks[name][:, n_kept] = ranks[name]
-                stats["acceptance"][:, n_kept] = probability.mean(axis=1)
+                acceptance[:, n_kept] = accepted.mean(axis=1)
                 n_kept += 1
             now = time.perf_counter()
             if now - told > 0.2 or sweep == total - 1:
                 phase = "warm-up" if warming else "sampling"
-                progress(sweep + 1, total, f"{phase}, acceptance {probability.mean():.2f}")
+                progress(sweep + 1, total, f"{phase}, acceptance {accepted.mean():.2f}")
                 told = now
     except KeyboardInterrupt:
         if n_kept < 2:
             raise
-    interrupted = n_kept < settings.draws
-    return (
-        kept[:, :n_kept],
-        {name: value[:, :n_kept] for name, value in kept_ranks.items()},
-        {name: value[:, :n_kept] for name, value in stats.items()},
-        interrupted,
-    )
-
-
-def _by_chain(chains: int, task: Callable[[int], None]) -> None:
-    """task(chain) for every chain, the chains dealt to the threads in runs."""
-    edges = np.linspace(0, chains, min(get_threads(), chains) + 1).astype(int)
-
-    def several(low: int, high: int) -> None:
-        for chain in range(low, high):
-            task(chain)
-
-    in_threads(several, [(int(a), int(b)) for a, b in itertools.pairwise(edges)])
-
-
-def _draw_abilities(posterior: Posterior, table: Floats, rng: np.random.Generator) -> Floats:
-    """Counts of every chain's answers at freshly drawn abilities."""
-    responses, grid = posterior.responses, posterior.grid
-    uniform = rng.random((len(table), responses.n_respondents))
-    counts = np.empty_like(table)
-    node = np.empty(uniform.shape, dtype=np.int32)
-
-    def task(chain: int) -> None:
-        draw_counts(
-            responses.start,
-            responses.row,
-            table[chain],
-            grid.log_weight,
-            uniform[chain],
-            threads=1,
-            out=(node[chain], counts[chain]),
-        )
-
-    _by_chain(len(table), task)
-    return counts
-
-
-def _move_together(
-    posterior: Posterior,
-    plan: _Plan,
-    x: Floats,
-    ranks: dict[str, Ints],
-    table: Floats,
-    scale: float,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats, float]:
-    """A random walk along the global directions, judged on the collapsed posterior."""
-    proposal = x + scale * rng.standard_normal((len(x), len(plan.directions))) @ plan.directions
-    new_table = posterior.table(proposal, ranks)
-    gain = np.empty((2, len(x)))
-
-    def task(chain: int) -> None:
-        responses, weight = posterior.responses, posterior.grid.log_weight
-        for which, log_p in enumerate((table, new_table)):
-            each = log_likelihood(responses.start, responses.row, log_p[chain], weight, threads=1)
-            gain[which, chain] = each.sum()
-
-    _by_chain(len(x), task)
-    for which, at in enumerate((x, proposal)):
-        gain[which] += posterior.log_prior(at, posterior.packing.unpack(at, ranks))[0].sum(axis=-1)
-    probability = np.exp(np.minimum(np.nan_to_num(gain[1] - gain[0], nan=-np.inf), 0.0))
-    accepted = (rng.random(len(x)) < probability) & ~turned(posterior, proposal, ranks)
-    return (
-        np.where(accepted[:, None], proposal, x),
-        np.where(accepted[:, None, None], new_table, table),
-        float(probability.mean()),
-    )
+    orders = {name: value[:, :n_kept] for name, value in kept_ranks.items()}
+    return kept[:, :n_kept], orders, {"acceptance": acceptance[:, :n_kept]}, n_kept < settings.draws
 
 
 def _grid_error(

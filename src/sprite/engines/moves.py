@@ -13,7 +13,8 @@ import numpy as np
 from sprite.core.types import Bools, Floats, Ints
 from sprite.density.blocks import Metric
 from sprite.density.posterior import Posterior
-from sprite.engines.modes import QuestionModes
+from sprite.kernels.sprites import move_sprites
+from sprite.kernels.threads import each
 from sprite.models.intervals import swap_neighbours
 
 TARGET = 0.8
@@ -64,14 +65,44 @@ def hamiltonian(
     return probability
 
 
-def jump(posterior: Posterior, state: State, modes: QuestionModes, rng: np.random.Generator) -> Floats:
-    """Independence proposals from the mixture of Laplace approximations at each question's modes."""
-    x = modes.draw(len(state.x), rng)
-    value, gradient = posterior.on_counts(x, state.counts, posterior.packing.unpack(x, state.ranks))
-    gain = value - state.value + modes.log_density(state.x) - modes.log_density(x)
-    probability, accepted = decide(gain, rng)
-    state.take(accepted, x, value, gradient, posterior.packing.question)
-    return probability
+def hamiltonian_of_sprites(
+    posterior: Posterior,
+    x: Floats,
+    counts: Floats,
+    metric: Metric,
+    step: Floats,
+    leaps: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """The same for SPRITE, compiled: the new x and the acceptance probabilities (chains, Q)."""
+    packing, layout, model = posterior.packing, posterior.layout, posterior.model
+    entry = np.full((layout.n_rows, 2), -1)
+    entry[packing.rows, packing.exponentiated.astype(np.int64)] = np.arange(packing.n_free)
+    prior = np.array([getattr(model, name) for name in ("nu_mu", "alpha", "beta")])
+    x = x.copy()
+    probability = np.empty((len(x), layout.n_questions))
+    size = step * rng.uniform(0.8, 1.2, probability.shape)
+    normal, uniform = rng.standard_normal(x.shape), rng.random(probability.shape)
+
+    def task(chain: int) -> None:
+        move_sprites(
+            x[chain],
+            counts[chain],
+            posterior.grid.nodes,
+            layout.first,
+            packing.first,
+            entry,
+            prior,
+            metric.inverse,
+            size[chain],
+            leaps,
+            normal[chain],
+            uniform[chain],
+            probability[chain],
+        )
+
+    each(len(x), task)
+    return x, probability
 
 
 def refresh(posterior: Posterior, state: State, rng: np.random.Generator) -> Floats:

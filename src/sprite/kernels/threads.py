@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from bisect import bisect_left
 from collections.abc import Callable
@@ -75,7 +74,7 @@ def split_evenly(items: int, work: int) -> list[tuple[int, int]]:
     """Runs of equal items, as many as there are threads to use; one where `work` (table entries) is small."""
     threads = min(get_threads(), items) if work >= SMALL_TABLE else 1
     edges = [items * part // max(threads, 1) for part in range(threads + 1)]
-    return list(itertools.pairwise(edges))
+    return list(pairwise(edges))
 
 
 def run(task: Callable[[int, int], Result], runs: list[tuple[int, int]]) -> list[Result]:
@@ -84,6 +83,17 @@ def run(task: Callable[[int, int], Result], runs: list[tuple[int, int]]) -> list
         return [task(*runs[0])]
     waiting = [_workers(len(runs) - 1).submit(task, low, high) for low, high in runs[1:]]
     return [task(*runs[0]), *(future.result() for future in waiting)]
+
+
+def each(items: int, task: Callable[[int], None]) -> None:
+    """task(item) for every item, dealt to the threads in runs."""
+    threads = min(get_threads(), items)
+
+    def several(low: int, high: int) -> None:
+        for item in range(low, high):
+            task(item)
+
+    run(several, list(pairwise(items * part // threads for part in range(threads + 1))))
 
 
 def _workers(n: int) -> ThreadPoolExecutor:

@@ -1,0 +1,210 @@
+"""Rarely chosen options, relocated with ability integrated out.
+
+An option that hardly anybody chose may stand far out and narrow, or near and almost flat, and the abilities drawn for
+its choosers side with wherever it stands: given them it cannot leave. So where each such option may stand is surveyed
+before sampling, by importance sampling that begins at the prior, and during sampling places from the survey are
+proposed to it on the collapsed posterior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sprite.core.types import Floats, Ints
+from sprite.density.posterior import Posterior
+from sprite.engines.part import Part
+from sprite.kernels.collapsed import choose, judge
+from sprite.kernels.mixture import log_mixture
+from sprite.kernels.passes import posterior as ability_posterior
+from sprite.kernels.threads import each
+
+PLACES = 96
+"""Places remembered of each option."""
+VISITS = 32
+"""Of these, so many are taken from where chains have been."""
+SURVEYED = 384
+"""Places looked at in each round of the survey."""
+ROUNDS = 3
+BEYOND = np.array([1.0, 3.0])
+"""Widths, in units of the prior's, of where the survey begins."""
+POWERS = (0.5, 0.12)
+"""Half of the places are kept by their weights to the first power, half to the second, so that lesser modes remain."""
+NEIGHBOURS = 8
+"""Places near by from which the spread around each place is taken, so that each mode has a spread of its own."""
+WIDTHS = np.array([1.0, 5.0])
+"""Widths of the kernels in units of that spread: among the neighbours, or where nobody was."""
+SHARES = np.array([0.8, 0.2])
+"""How often each is proposed from."""
+FAR_APART = 0.9
+"""An option whose places deviate more than this in an entry of x needs relocation; others get about by themselves."""
+ROOM = 10_000_000
+"""Entries of candidates' tables that a survey holds at once."""
+CANDIDATES = 6
+"""Places proposed at once to an option."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Where each rarely chosen option may stand."""
+
+    part: Part
+    places: Floats
+    """(rows, places, most entries of a row)."""
+    spread: Floats
+    """Around each place, as `places`."""
+
+    def draw(self, rows: Ints, rng: np.random.Generator) -> Floats:
+        """A place of each of these rows, moved a little: (..., most)."""
+        which = rng.integers(self.places.shape[1], size=rows.shape)
+        width = rng.choice(WIDTHS, p=SHARES, size=rows.shape)[..., None]
+        noise = rng.standard_t(3.0, size=(*rows.shape, self.places.shape[2]))
+        return np.asarray(self.places[rows, which] + width * self.spread[rows, which] * noise)
+
+    def log_density(self, rows: Ints, at: Floats) -> Floats:
+        """Log density of such draws, up to a constant; 0 where there is no row (-1)."""
+        out = np.empty(rows.size)
+        size = (self.part.own >= 0).sum(axis=1)
+        log_mixture(rows.ravel(), at.reshape(rows.size, -1), size, self.places, self.spread, WIDTHS, SHARES, out)
+        return out.reshape(rows.shape)
+
+    def scatter(self, x: Floats, rng: np.random.Generator) -> Floats:
+        """x, (chains, n_free), with every rarely chosen option anywhere that it may stand."""
+        part = self.part
+        here = x[:, part.entries]
+        for changing in part.turns():
+            rows = np.broadcast_to(changing, (len(x), len(changing)))
+            here = part.put(rows, self.draw(np.maximum(rows, 0), rng), here)
+        out = x.copy()
+        out[:, part.entries] = here
+        return out
+
+    def resample(self, changing: Ints, at: Floats, log_weight: Floats, rng: np.random.Generator) -> None:
+        """Keep places of the rows that change by their weights, (looks, Q)."""
+        for j in np.flatnonzero(changing >= 0):
+            weight = np.mean([_normalised(power * log_weight[:, j]) for power in POWERS], axis=0)
+            self._settle(int(changing[j]), at[rng.choice(len(at), PLACES, p=weight), j])
+
+    def remember(self, visits: Floats, rng: np.random.Generator) -> None:
+        """Put some of the chains' own places, (visits, n_free), in the place of some surveyed ones.
+
+        Where a chain has been, others may go, and none stays for want of being offered its own place again.
+        """
+        some = visits[rng.choice(len(visits), min(VISITS, len(visits)), replace=False)][:, self.part.entries]
+        for changing in self.part.turns():
+            places = self.part.take(np.broadcast_to(changing, (len(some), len(changing))), some)
+            for j in np.flatnonzero(changing >= 0):
+                row = int(changing[j])
+                self._settle(row, np.concatenate([self.places[row, : PLACES - len(some)], places[:, j]]))
+
+    def of_waverers(self, posterior: Posterior) -> Survey | None:
+        """The same for those options alone that may stand in places far apart; None if there is none."""
+        part = self.part
+        apart = self.places.std(axis=1).max(axis=-1)
+        waverers = part.rare[apart[part.rare] > FAR_APART]
+        if not len(waverers):
+            return None
+        fewer = Part.around(posterior, part.rows[waverers])
+        same = np.searchsorted(part.rows, fewer.rows)
+        return Survey(fewer, self.places[same], self.spread[same])
+
+    def _settle(self, row: int, places: Floats) -> None:
+        """Let these be the row's places, each with the spread of the distinct ones around it."""
+        distinct = np.unique(places, axis=0)
+        scale = np.maximum(places.std(axis=0), 1e-3)
+        apart = (((places[:, None] - distinct) / scale) ** 2).sum(axis=-1)
+        near = np.argsort(apart, axis=1)[:, :NEIGHBOURS]
+        self.places[row] = places
+        self.spread[row] = np.maximum(distinct[near].std(axis=1), 0.1 * scale)
+
+
+def _normalised(log_weight: Floats) -> Floats:
+    """Weights that sum to one; all the same where none is above zero."""
+    top = log_weight.max(initial=-np.inf)
+    weight = np.exp(log_weight - top) if np.isfinite(top) else np.ones_like(log_weight)
+    return np.asarray(weight / weight.sum())
+
+
+def survey(posterior: Posterior, part: Part, states: Floats, rng: np.random.Generator) -> Survey:
+    """Look where each option may stand while all else stays as it is in one of these states, (states, n_free)."""
+    responses, grid, layout = posterior.responses, posterior.grid, part.layout
+    tables = posterior.table(states)
+    people = responses.n_respondents
+    weights = [ability_posterior(responses.start, responses.row, t, grid.log_weight, 0, people) for t in tables]
+    shape = (layout.n_rows, PLACES, part.own.shape[1])
+    found = Survey(part, np.zeros(shape), np.ones(shape))
+    looks = SURVEYED // len(states)
+    prior = np.array([part.packing.pack(part.model.sample(layout, "prior", rng)) for _ in range(SURVEYED)])
+    # Far wider than the prior: a few choosers can hold an option where it has hardly any mass.
+    prior = prior.mean(axis=0) + (prior - prior.mean(axis=0)) * rng.choice(BEYOND, size=(SURVEYED, 1))
+    for changing in part.turns():
+        rows = np.broadcast_to(changing, (len(states), looks, len(changing)))
+        wide = part.take(np.broadcast_to(changing, (SURVEYED, len(changing))), prior)
+        found.resample(changing, wide, np.zeros(wide.shape[:-1]), rng)
+        for _ in range(ROUNDS):
+            at = found.draw(np.maximum(rows, 0), rng)
+            candidates = part.put(rows, at, np.repeat(states[:, None, part.entries], looks, axis=1))
+            gain = np.zeros(rows.shape)
+            for some in np.array_split(np.arange(looks), -(-candidates.size * grid.n_nodes // ROOM)):
+                new = part.model.log_table(part.packing.unpack(candidates[:, some]), grid.nodes, layout)
+
+                def task(
+                    state: int, some: Ints = some, changing: Ints = changing, new: Floats = new, gain: Floats = gain
+                ) -> None:
+                    part_of_gain = np.zeros((len(some), len(changing)))
+                    judge(*part.answers, weights[state], tables[state], changing, new[state], part_of_gain)
+                    gain[state, some] = part_of_gain
+
+                each(len(states), task)
+            gain += part.log_prior(candidates) - found.log_density(rows, at)
+            gain = np.where(np.isfinite(gain), gain, -np.inf)
+            top = gain.max(axis=1, keepdims=True)
+            gain -= np.where(np.isfinite(top), top, 0.0)  # every state counts the same
+            found.resample(changing, np.concatenate(list(at)), np.concatenate(list(gain)), rng)
+    return found
+
+
+def relocate(
+    posterior: Posterior, found: Survey, x: Floats, table: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Offer places from the survey to one rarely chosen option of every question; x and its table.
+
+    What is and the candidates are chosen between by posterior over proposal density, which leaves the posterior
+    invariant (iterated sampling-importance-resampling).
+    """
+    responses, grid, part = posterior.responses, posterior.grid, found.part
+    chains = len(x)
+    changing = part.pick(chains, rng)
+    rows = np.broadcast_to(changing[:, None], (chains, CANDIDATES, changing.shape[1]))
+    here = x[:, part.entries]
+    at = found.draw(np.maximum(rows, 0), rng)
+    candidates = part.put(rows, at, np.repeat(here[:, None], CANDIDATES, axis=1))
+    new = part.model.log_table(part.packing.unpack(candidates), grid.nodes, part.layout)
+    everything = np.concatenate([here[:, None], candidates], axis=1)
+    places = np.concatenate([part.take(changing, here)[:, None], at], axis=1)
+    log_q = found.log_density(np.broadcast_to(changing[:, None], places.shape[:-1]), places)
+    log_ratio = part.log_prior(everything) - log_q
+    uniform = rng.random(changing.shape)
+    choice = np.zeros(changing.shape, dtype=np.int64)
+    table = table.copy()
+
+    def task(chain: int) -> None:
+        people = responses.n_respondents
+        weight = ability_posterior(responses.start, responses.row, table[chain], grid.log_weight, 0, people, threads=1)
+        choose(
+            *part.answers,
+            weight,
+            table[chain],
+            changing[chain],
+            new[chain],
+            log_ratio[chain],
+            uniform[chain],
+            choice[chain],
+        )
+
+    each(chains, task)
+    x = x.copy()
+    entry_question = part.packing.question
+    x[:, part.entries] = np.take_along_axis(everything, choice[:, entry_question][:, None], axis=1)[:, 0]
+    return x, table

@@ -1,0 +1,109 @@
+"""The three parts of a Gibbs sweep: abilities, questions, and what all questions do together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sprite.core.types import Floats, Ints
+from sprite.density.blocks import Metric
+from sprite.density.posterior import Posterior
+from sprite.engines.moves import condition, hamiltonian, hamiltonian_of_sprites, refresh, swap_ranks
+from sprite.engines.upright import keep_upright, turned
+from sprite.kernels.draws import draw_counts
+from sprite.kernels.passes import log_likelihood
+from sprite.kernels.threads import each
+from sprite.models.sprite import Sprite
+
+Ranks = dict[str, Ints]
+
+
+def draw_abilities(posterior: Posterior, table: Floats, rng: np.random.Generator) -> Floats:
+    """Counts of every chain's answers at freshly drawn abilities."""
+    responses, grid = posterior.responses, posterior.grid
+    uniform = rng.random((len(table), responses.n_respondents))
+    counts = np.empty_like(table)
+    node = np.empty(uniform.shape, dtype=np.int32)
+
+    def task(chain: int) -> None:
+        draw_counts(
+            responses.start,
+            responses.row,
+            table[chain],
+            grid.log_weight,
+            uniform[chain],
+            threads=1,
+            out=(node[chain], counts[chain]),
+        )
+
+    each(len(table), task)
+    return counts
+
+
+def move_questions(
+    posterior: Posterior,
+    metric: Metric,
+    x: Floats,
+    ranks: Ranks,
+    counts: Floats,
+    step: Floats,
+    leaps: int,
+    anew: bool,
+    rng: np.random.Generator,
+) -> tuple[Floats, Ranks, Floats | None]:
+    """Every question's parameters given the counts; with the acceptance of its HMC, (chains, Q), where there was one.
+
+    `anew` also proposes one option's (or step's) parameters of every question anew from the prior.
+    """
+    if isinstance(posterior.model, Sprite):
+        x, probability = hamiltonian_of_sprites(posterior, x, counts, metric, step, leaps, rng)
+        if anew:
+            state = condition(posterior, x, ranks, counts)
+            refresh(posterior, state, rng)
+            x = state.x
+        return x, ranks, probability
+    state = condition(posterior, x, ranks, counts)
+    if ranks and anew:
+        # By itself: what is undone as a whole must be reversible as a whole.
+        refresh(posterior, state, rng)
+        return *keep_upright(posterior, (x, ranks), (state.x, state.ranks)), None
+    if ranks:
+        swap_ranks(posterior, state, rng)
+    probability = hamiltonian(posterior, state, metric, step, leaps, rng)
+    if ranks:
+        swap_ranks(posterior, state, rng)
+        return *keep_upright(posterior, (x, ranks), (state.x, state.ranks)), probability
+    if anew:
+        refresh(posterior, state, rng)
+    return state.x, ranks, probability
+
+
+def move_together(
+    posterior: Posterior,
+    directions: Floats,
+    x: Floats,
+    ranks: Ranks,
+    table: Floats,
+    scale: float,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats, float]:
+    """A random walk along global directions, judged on the collapsed posterior; x, its table and the acceptance."""
+    proposal = x + scale * rng.standard_normal((len(x), len(directions))) @ directions
+    new_table = posterior.table(proposal, ranks)
+    gain = np.empty((2, len(x)))
+
+    def task(chain: int) -> None:
+        responses, weight = posterior.responses, posterior.grid.log_weight
+        for which, log_p in enumerate((table, new_table)):
+            likelihoods = log_likelihood(responses.start, responses.row, log_p[chain], weight, threads=1)
+            gain[which, chain] = likelihoods.sum()
+
+    each(len(x), task)
+    for which, at in enumerate((x, proposal)):
+        gain[which] += posterior.log_prior(at, posterior.packing.unpack(at, ranks))[0].sum(axis=-1)
+    probability = np.exp(np.minimum(np.nan_to_num(gain[1] - gain[0], nan=-np.inf), 0.0))
+    accepted = (rng.random(len(x)) < probability) & ~turned(posterior, proposal, ranks)
+    return (
+        np.where(accepted[:, None], proposal, x),
+        np.where(accepted[:, None, None], new_table, table),
+        float(probability.mean()),
+    )

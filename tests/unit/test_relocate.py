@@ -1,0 +1,166 @@
+"""Relocation of rarely chosen options, and SPRITE's compiled HMC, against slower ways to the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sprite.density.blocks import Blocks, metric_of
+from sprite.density.posterior import Posterior
+from sprite.engines import part as parts
+from sprite.engines.base import Problem
+from sprite.engines.moves import condition, hamiltonian, hamiltonian_of_sprites
+from sprite.engines.part import Part
+from sprite.engines.relocate import relocate, survey
+from sprite.engines.sweep import draw_abilities
+from sprite.kernels.collapsed import choose, judge
+from sprite.kernels.passes import posterior as ability_posterior
+from sprite.models.sprite import Sprite
+from sprite.simulation import simulate
+
+
+def posterior_of(n_respondents: int, n_questions: int, n_options: int, seed: int, model: Sprite) -> Posterior:
+    return Problem(simulate("sprite", n_respondents, n_questions, n_options, seed=seed).responses, model).posterior(61)
+
+
+def part_of(posterior: Posterior) -> Part:
+    part = Part.of(posterior)
+    assert part is not None
+    return part
+
+
+def weights(posterior: Posterior, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    responses, table = posterior.responses, posterior.table(x)
+    log_weight, people = posterior.grid.log_weight, responses.n_respondents
+    return ability_posterior(responses.start, responses.row, table, log_weight, 0, people), table
+
+
+def moved_question(part: Part, x: np.ndarray, candidate: np.ndarray, question: int) -> np.ndarray:
+    """x with one question's entries as in the candidate."""
+    own = part.packing.question == question
+    out = x.copy()
+    out[part.entries[own]] = candidate[own]
+    return out
+
+
+@pytest.mark.parametrize("anchor", ["correct", "scale", "none"])
+def test_compiled_hmc_is_the_same_as_the_general_one(anchor: str) -> None:
+    posterior = posterior_of(60, 5, 4, 2, Sprite(anchor=anchor, nu_mu=1.7, alpha=1.3, beta=0.8))  # type: ignore[arg-type]
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3, posterior.packing.n_free))
+    counts = draw_abilities(posterior, posterior.table(x), rng)
+    blocks = Blocks.of(posterior.packing)
+    spread = rng.normal(size=(5, blocks.size, blocks.size))
+    metric = metric_of(blocks, spread @ np.swapaxes(spread, 1, 2) + 4.0 * np.eye(blocks.size))
+
+    class Replay:
+        """The random numbers of both versions, whatever the order in which they are asked for."""
+
+        def __init__(self) -> None:
+            own = np.random.default_rng(5)
+            self.numbers = {"normal": own.standard_normal(x.shape), "uniform": own.random((3, 5))}
+
+        def standard_normal(self, shape: tuple[int, ...]) -> np.ndarray:
+            return self.numbers["normal"]
+
+        def random(self, shape: tuple[int, ...]) -> np.ndarray:
+            return self.numbers["uniform"]
+
+        def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
+            return np.linspace(low, high, 15).reshape(shape)
+
+    state = condition(posterior, x, {}, counts)
+    expected = hamiltonian(posterior, state, metric, np.full(5, 0.3), 3, Replay())  # type: ignore[arg-type]
+    moved, found = hamiltonian_of_sprites(posterior, x, counts, metric, np.full(5, 0.3), 3, Replay())  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+    np.testing.assert_allclose(moved, state.x, rtol=1e-9, atol=1e-12)
+    assert (moved != x).any()
+
+
+def test_compiled_hmc_refuses_a_step_into_nowhere() -> None:
+    posterior = posterior_of(30, 3, 3, 1, Sprite())
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, posterior.packing.n_free))
+    counts = draw_abilities(posterior, posterior.table(x), rng)
+    blocks = Blocks.of(posterior.packing)
+    metric = metric_of(blocks, np.tile(np.eye(blocks.size), (3, 1, 1)))
+    moved, probability = hamiltonian_of_sprites(posterior, x, counts, metric, np.full(3, 1e200), 3, rng)
+    np.testing.assert_array_equal(moved, x)
+    np.testing.assert_array_equal(probability, 0.0)
+
+
+def test_candidates_are_judged_by_the_marginal_likelihood() -> None:
+    posterior = posterior_of(80, 5, 4, 3, Sprite())
+    part, rng = part_of(posterior), np.random.default_rng(0)
+    x = rng.normal(size=posterior.packing.n_free)
+    weight, table = weights(posterior, x)
+    changing = part.turns()[0]
+    rows = np.broadcast_to(changing, (4, len(changing)))
+    at = 2.0 * rng.normal(size=(*rows.shape, 2))
+    # One that a chooser's present posterior leaves no weight for.
+    at[0] = [-8.0, -3.0]
+    candidates = part.put(rows, at, np.tile(x[part.entries], (4, 1)))
+    new = part.model.log_table(part.packing.unpack(candidates), posterior.grid.nodes, part.layout)
+    gain = np.zeros(rows.shape)
+    judge(*part.answers, weight, table, changing, new, gain)
+    before = posterior.log_likelihoods(x).sum()
+    for c, j in np.argwhere(rows >= 0):
+        after = posterior.log_likelihoods(moved_question(part, x, candidates[c], j)).sum()
+        assert gain[c, j] == pytest.approx(after - before, abs=1e-7)
+
+
+def test_a_choice_brings_posteriors_and_table_up_to_date() -> None:
+    posterior = posterior_of(60, 4, 4, 5, Sprite())
+    part, rng = part_of(posterior), np.random.default_rng(0)
+    x = rng.normal(size=posterior.packing.n_free)
+    weight, table = weights(posterior, x)
+    changing = part.turns()[0]
+    rows = changing[None]
+    candidate = part.put(rows, rng.normal(size=(*rows.shape, 2)), x[None, part.entries].copy())
+    new = part.model.log_table(part.packing.unpack(candidate), posterior.grid.nodes, part.layout)
+    ratio = np.array([np.full(len(changing), -1e6), np.zeros(len(changing))])  # the candidate, in any case
+    choice = np.zeros(len(changing), dtype=np.int64)
+    choose(*part.answers, weight, table, changing, new, ratio, rng.random(len(changing)), choice)
+    np.testing.assert_array_equal(choice, changing >= 0)
+    after = x.copy()
+    after[part.entries] = candidate[0]
+    weight_after, table_after = weights(posterior, after)
+    np.testing.assert_allclose(table, table_after, atol=1e-12)
+    np.testing.assert_allclose(weight, weight_after, atol=1e-9)
+
+
+def test_relocation_leaves_the_posterior_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one question with two options, one anchored, the posterior is a density of two numbers on a lattice."""
+    monkeypatch.setattr(parts, "RARE", 1000)
+    posterior = posterior_of(25, 1, 2, 4, Sprite())
+    part = part_of(posterior)
+    mu, log_nu = (g.ravel() for g in np.meshgrid(np.linspace(-5, 5, 101), np.linspace(-4, 9, 131), indexing="ij"))
+    lattice = np.empty((len(mu), 2))
+    lattice[:, posterior.packing.exponentiated] = log_nu[:, None]
+    lattice[:, ~posterior.packing.exponentiated] = mu[:, None]
+    likelihood = [posterior.log_likelihoods(x).sum() for x in lattice]
+    prior = posterior.log_prior(lattice, posterior.packing.unpack(lattice))[0][:, 0]
+    density = np.exp(likelihood + prior - np.max(likelihood + prior))
+    density /= density.sum()
+
+    rng = np.random.default_rng(3)
+    chains = 300
+    found = survey(posterior, part, lattice[[np.argmax(density)]], rng)
+    begin = lattice[rng.choice(len(lattice), chains, p=density)]
+    x, table = begin, posterior.table(begin)
+    for _ in range(12):
+        x, table = relocate(posterior, found, x, table, rng)
+    np.testing.assert_allclose(table, posterior.table(x))
+    assert (x != begin).all(axis=1).mean() > 0.8  # it moves
+    for statistic in (
+        lambda x: x[:, 0],
+        lambda x: x[:, 1],
+        lambda x: x[:, 0] * x[:, 1],
+        lambda x: (x[:, 1] > 2.0) * 1.0,
+    ):
+        truth = density @ statistic(lattice)
+        scale = np.sqrt(density @ (statistic(lattice) - truth) ** 2 / chains)
+        error = (statistic(x).mean() - truth) / scale
+        if abs(error) > 3:
+            print(f"ALERT: {error:.1f} standard errors")
+        assert abs(error) < 4.5
