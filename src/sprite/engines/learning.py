@@ -81,6 +81,9 @@ class Ascent:
         self.unit = np.ones(len(self.ranges))
         self.x, self.ranks = mode.x, mode.ranks
         self.unit = self._units()
+        ends = np.array([[_up(end, ends) for end in ends] for ends in self.ranges.values()])
+        self.lower, self.upper = ((ends - self.centre[:, None]) / self.unit[:, None]).T
+        self.level = max(abs(mode.log_posterior), 1.0)
         self.y = np.zeros(len(self.ranges))
         self.shift = np.zeros((len(self.ranges), len(mode.x)))
         """How far the mode moves with each entry of y."""
@@ -94,16 +97,13 @@ class Ascent:
 
     def run(self) -> None:
         """Climb until a step gains next to nothing."""
-        ends = np.array([[_up(end, ends) for end in ends] for ends in self.ranges.values()])
-        lower, upper = ((ends - self.centre[:, None]) / self.unit[:, None]).T
-        level = abs(self.downhill(self.y)[0])
         minimize(
             self.downhill,
             self.y,
             jac=True,
             method="L-BFGS-B",
-            bounds=Bounds(lower, upper),
-            options={"maxfun": STEPS, "ftol": 0.01 * BETTER / max(level, 1.0), "gtol": 0.02},
+            bounds=Bounds(self.lower, self.upper),
+            options={"maxfun": STEPS, "ftol": 0.01 * BETTER / self.level, "gtol": 0.02},
         )
 
     def downhill(self, y: Floats) -> tuple[float, Floats]:
@@ -114,11 +114,12 @@ class Ascent:
         x = climb(posterior, begin, self.ranks, "", tolerance=_TIGHT, orders=False).x
         evidence, metric = log_evidence(posterior, x, self.ranks)
         gradient, shift = np.empty(len(y)), np.empty_like(self.shift)
-        for k, step in enumerate(_STEP * np.eye(len(y))):
-            moved = posterior.under(self.model_at(y + step))
+        steps = np.where(y + _STEP > self.upper, -_STEP, _STEP)
+        for k, step in enumerate(steps):
+            moved = posterior.under(self.model_at(y + step * (np.arange(len(y)) == k)))
             by = mode_shift(posterior, moved, x, self.ranks, metric)
-            gradient[k] = (log_evidence(moved, x + by, self.ranks)[0] - evidence) / _STEP
-            shift[k] = by / _STEP
+            gradient[k] = (log_evidence(moved, x + by, self.ranks)[0] - evidence) / step
+            shift[k] = by / step
         if evidence > self.evidence:
             self.evidence, self.x, self.y, self.shift = evidence, x, y.copy(), shift
         self.steps += 1

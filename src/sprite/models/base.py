@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sprite.core.errors import InputError
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
+from sprite.models.ranges import Ranges
 
 Values: TypeAlias = Mapping[str, NDArray[np.generic]]
 Gradients: TypeAlias = dict[str, Floats]
@@ -29,12 +30,6 @@ Constraint: TypeAlias = Literal["real", "positive", "zero_sum", "increasing", "p
 Kind: TypeAlias = Literal["exam", "prior"]
 Start: TypeAlias = Literal["keyed", "score", "random"]
 Prior: TypeAlias = Literal["default", "learned"] | None
-Ranges: TypeAlias = Mapping[str, tuple[float, float]]
-
-VARIANCE = (1e-3, 1e3)
-"""The range in which a variance is learned."""
-MEAN = (-20.0, 20.0)
-"""The range in which the mean of ability is learned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +68,7 @@ class Model(ABC):
         """The hyperparameters that `prior="learned"` takes from the data, each with the range it is looked for in.
 
         Only what the data can tell under these settings: a hyperparameter that others can stand in for exactly stays
-        as it is. Ranges above 0 are searched on the logarithmic scale.
+        as it is.
         """
 
     @abstractmethod

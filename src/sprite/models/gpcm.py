@@ -11,19 +11,9 @@ from numpy.typing import NDArray
 from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
-from sprite.models.base import (
-    MEAN,
-    VARIANCE,
-    Gradients,
-    Kind,
-    Parameter,
-    Prior,
-    Ranges,
-    Start,
-    Values,
-    check_settings,
-)
+from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings
 from sprite.models.order import ORDERS, Order, first_step, pick_steps, ranks, steps_of
+from sprite.models.ranges import MEAN, VARIANCE, Ranges
 from sprite.models.softmax import Curves, SoftmaxModel
 
 

@@ -10,8 +10,9 @@ from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
 from sprite.kernels.intervals import interval_on_counts, interval_pullback, interval_table
-from sprite.models.base import VARIANCE, Gradients, Kind, Model, Parameter, Ranges, Start, Values, flat
+from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values, flat
 from sprite.models.order import first_step, pick_steps, steps_of
+from sprite.models.ranges import VARIANCE, Ranges
 
 _MIN_WIDTH = 1e-300  # two bounds may coincide in floating point; the option between them stays possible
 

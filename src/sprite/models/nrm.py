@@ -11,19 +11,8 @@ from numpy.typing import NDArray
 from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats
-from sprite.models.base import (
-    MEAN,
-    VARIANCE,
-    Gradients,
-    Kind,
-    Parameter,
-    Prior,
-    Ranges,
-    Start,
-    Values,
-    check_settings,
-    pick_rows,
-)
+from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings, pick_rows
+from sprite.models.ranges import MEAN, VARIANCE, Ranges
 from sprite.models.softmax import Curves, SoftmaxModel
 
 

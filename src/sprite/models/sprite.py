@@ -12,23 +12,9 @@ from numpy.typing import NDArray
 from sprite.core.distributions import inverse_gamma, normal
 from sprite.core.layout import Layout
 from sprite.core.types import Bools, Floats
-from sprite.models.base import (
-    MEAN,
-    VARIANCE,
-    Gradients,
-    Kind,
-    Parameter,
-    Prior,
-    Ranges,
-    Start,
-    Values,
-    check_settings,
-    pick_rows,
-)
+from sprite.models.base import Gradients, Kind, Parameter, Prior, Start, Values, check_settings, pick_rows
+from sprite.models.ranges import MEAN, SHAPE, VARIANCE, Ranges
 from sprite.models.softmax import Curves, SoftmaxModel
-
-SHAPE = (0.1, 100.0)
-"""The range in which alpha is learned; at 100 the variances of all sprites are equal to within a tenth."""
 
 
 @dataclass(frozen=True)
