@@ -13,18 +13,15 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
-import venv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.environment import ROOT, peer_python
 
-ROOT = Path(__file__).resolve().parent
-PEERS = ROOT.parent / ".venv-peers"
 SAT12 = ROOT.parent.parent / "shared" / "data" / "sat12"
 CHAINS, WARMUP, DRAWS = 4, 500, 1000
 SIZES = {"500 x 30 x 4": (500, 30, 4), "1567 x 60 x 4": (1567, 60, 4)}
@@ -67,16 +64,6 @@ def side(name: str, draws: Any, seconds: tuple[float, float, float], threads: st
     by_parameter = np.moveaxis(draws, -1, 0)
     ess = array_stats.ess(by_parameter, method="bulk")
     return Side(name, *seconds, ess, float(np.max(array_stats.rhat(by_parameter, method="rank"))), threads)
-
-
-def peer_python() -> Path:
-    """The interpreter of the peers' environment, made where there is none."""
-    python = PEERS / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not python.exists():
-        print("making the peers' environment ...", file=sys.stderr)
-        venv.create(PEERS, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", ROOT / "peers" / "requirements.txt"], check=True)
-    return python
 
 
 def write_problem(path: Path, problem: Any, run: Any) -> Any:
