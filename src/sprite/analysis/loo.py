@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sprite.analysis.scores import blocks
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
 from sprite.density.grid import grid_for
 from sprite.kernels.passes import log_likelihood
-from sprite.result.abilities import tables
+from sprite.result.abilities import blocks, tables
 from sprite.result.fit import Fit
 
 if TYPE_CHECKING:

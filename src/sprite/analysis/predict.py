@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sprite.analysis.scores import blocks, draw_tables, draws_within, names
+from sprite.analysis.scores import names
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
 from sprite.data.responses import Responses
 from sprite.density.grid import grid_for
 from sprite.kernels.passes import posterior
+from sprite.result.abilities import blocks, draw_tables, draws_within
 from sprite.result.fit import Fit
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sprite.analysis.scores import marks, names, posterior_moments
+from sprite.analysis.scores import marks, names
 from sprite.core.errors import InputError
 from sprite.core.types import Bools
 from sprite.data.responses import Responses
+from sprite.result.abilities import posterior_moments
 from sprite.result.fit import Fit
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def rescore(fit: Fit, key: Mapping[str, str | Sequence[str]] | None = None, drop
     gone = dropped[responses.question_of_row]
     before = marks_of(responses, responses.correct)
     after = marks_of(responses, corrected, ~gone)
-    ability = posterior_moments(fit, responses.start, responses.row)[0]
+    ability = fit.ability_posteriors()[0]
     new_ability = ability
     if dropped.any():
         remaining = responses.without(gone[responses.row])

@@ -10,13 +10,9 @@ import numpy as np
 
 from sprite.core.types import Floats
 from sprite.density.blocks import STEP, Blocks, curvature
-from sprite.density.missing import missing_information
+from sprite.density.missing import mean_scores, missing_information
 from sprite.density.posterior import Posterior, Ranks
 from sprite.kernels.passes import expected_counts
-from sprite.kernels.passes import posterior as ability_posterior
-from sprite.kernels.scores import squared_scores
-
-_PEOPLE = 50_000  # respondents whose ability posteriors are held at a time
 
 
 def observed_information(posterior: Posterior, x: Floats, ranks: Ranks | None = None) -> Floats:
@@ -24,8 +20,7 @@ def observed_information(posterior: Posterior, x: Floats, ranks: Ranks | None = 
     responses, packing, grid = posterior.responses, posterior.packing, posterior.grid
     blocks = Blocks.of(packing)
     table = posterior.table(x, ranks)
-    data = (responses.start, responses.row, table, grid.log_weight)
-    counts = expected_counts(*data)[1]
+    counts = expected_counts(responses.start, responses.row, table, grid.log_weight)[1]
     own = curvature(posterior, blocks, x, counts, ranks)
     same = packing.question[:, None] == packing.question
     information = np.where(same, own[packing.question[:, None], blocks.place[:, None], blocks.place], 0.0)
@@ -42,16 +37,13 @@ def question_information(posterior: Posterior, x: Floats, ranks: Ranks | None = 
     responses, layout = posterior.responses, posterior.layout
     blocks = Blocks.of(posterior.packing)
     table = posterior.table(x, ranks)
-    data = (responses.start, responses.row, table, posterior.grid.log_weight)
-    counts = expected_counts(*data)[1]
+    counts = expected_counts(responses.start, responses.row, table, posterior.grid.log_weight)[1]
     scores = _row_scores(posterior, blocks, x, ranks)
-    missing = np.swapaxes(scores, 1, 2) @ (counts[:, :, None] * scores)
-    for begin in range(0, responses.n_respondents, _PEOPLE):
-        end = min(begin + _PEOPLE, responses.n_respondents)
-        weight = ability_posterior(*data, begin, end)
-        missing -= squared_scores(responses.start[begin : end + 1], responses.row, weight, scores)
     information = curvature(posterior, blocks, x, counts, ranks)
-    np.subtract.at(information, layout.question, missing)
+    np.subtract.at(information, layout.question, np.swapaxes(scores, 1, 2) @ (counts[:, :, None] * scores))
+    for mean in mean_scores(posterior, table, scores):
+        own = blocks.spread(mean)
+        information += np.einsum("iqa,iqb->qab", own, own, optimize=True)
     size = np.diff(blocks.first)
     padding = np.arange(blocks.size) >= size[:, None]
     information[padding[:, :, None] & np.eye(blocks.size, dtype=bool)] = 1.0

@@ -26,10 +26,8 @@ def missing_information(posterior: Posterior, table: Floats, counts: Floats, sco
     question's entries of x, (rows, nodes, D); `counts` are the expected counts.
     """
     packing, layout = posterior.packing, posterior.layout
-    column = packing.first[layout.question]
     out = np.zeros((packing.n_free, packing.n_free))
-    for start, weight in _people(posterior, table):
-        mean = expected_scores(start, posterior.responses.row, weight, scores, column, packing.n_free)
+    for mean in mean_scores(posterior, table, scores):
         out -= mean.T @ mean
     for first, last in _groups(layout):
         for low in range(0, posterior.grid.n_nodes, TILE * _tiles(layout, posterior.grid.n_nodes)):
@@ -45,6 +43,14 @@ def missing_information(posterior: Posterior, table: Floats, counts: Floats, sco
         score = scores[own, :, : mine.stop - mine.start]
         out[mine, mine] += np.einsum("rk,rka,rkb->ab", counts[own], score, score, optimize=True)
     return out
+
+
+def mean_scores(posterior: Posterior, table: Floats, scores: Floats) -> Iterator[Floats]:
+    """Each respondent's expected score, (respondents, n_free), block after block of them."""
+    row, packing = posterior.responses.row, posterior.packing
+    column = packing.first[posterior.layout.question]
+    for start, weight in _people(posterior, table):
+        yield expected_scores(start, row, weight, scores, column, packing.n_free)
 
 
 def _people(posterior: Posterior, table: Floats) -> Iterator[tuple[Ints, Floats]]:

@@ -2,45 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from sprite.core.errors import InputError
-from sprite.core.types import Floats
+from sprite.core.types import Floats, Ints, Rows
 from sprite.density.grid import grid_for
 from sprite.kernels.draws import draw_abilities
-from sprite.kernels.passes import moments
+from sprite.kernels.passes import posterior
+from sprite.kernels.threads import run, split
 
 if TYPE_CHECKING:
     from sprite.result.fit import Fit
 
-MAX_DRAWS = 200
-MIN_DRAWS = 20
-_WORK = 4e10  # answers x nodes x draws: under a minute on one core
+LEVELS = (0.05, 0.95)
+"""Ends of the central 90 % interval."""
+_BLOCK = 1 << 16  # posterior probabilities held at a time: half a megabyte, which stays in cache
+_KEPT = 1 << 24  # table entries kept between blocks of respondents: 128 MB
+_WORK = 1e10  # answers x nodes x draws: some seconds; with so many answers the draws hardly differ
 
 
-def ability_moments(fit: Fit) -> tuple[Floats, Floats, Floats]:
-    """Posterior mean, standard deviation and mode of each respondent's ability.
+def draws_within(work: float, least: int = 20, most: int = 200) -> int:
+    """How many draws to average over, when one of them costs `work` additions or so."""
+    return int(np.clip(_WORK / max(work, 1.0), least, most))
 
-    Mean and deviation allow for the uncertainty of the parameters by the law of total variance over thinned draws
-    (of the posterior, or of the Laplace approximation); with no draws they are plug-in values. The mode is at the
-    point estimate.
+
+def draw_tables(fit: Fit, wanted: int) -> Callable[[], Iterable[Floats]]:
+    """Tables of log P(option | ability) at thinned draws, to go through as often as needed."""
+    which = thinned(fit, wanted)
+    if len(which) * int(fit.responses.first[-1]) * fit.n_nodes <= _KEPT:
+        kept = list(tables(fit, which))
+        return lambda: kept
+    return lambda: tables(fit, which)
+
+
+def blocks(n_respondents: int, width: int, least: int = 1) -> Iterable[tuple[int, int]]:
+    """Runs of at least so many respondents such that a line of `width` numbers for each of them stays small."""
+    step = max(least, _BLOCK // max(1, width))
+    return ((low, min(low + step, n_respondents)) for low in range(0, n_respondents, step))
+
+
+def posterior_moments(fit: Fit, start: Ints, row: Rows, plug_in: bool = False) -> Floats:
+    """Mean, mode, standard deviation, lower and upper end of each respondent's ability: five lines.
+
+    All but the mode allow for the uncertainty of the parameters: they are those of the mean of the posteriors over
+    thinned draws (of the posterior, or of the Laplace approximation). With no draws, or with `plug_in`, and for the
+    mode, parameters are taken to be the estimate.
     """
-    data, grid = (fit.responses.start, fit.responses.row), grid_for(fit.model.ability, fit.n_nodes)
-    mode = moments(*data, fit.table(), grid.log_weight, grid.nodes)[3]
-    work = max(1, fit.responses.n_answers * fit.n_nodes)
-    wanted = int(np.clip(_WORK / work, MIN_DRAWS, MAX_DRAWS))
-    mean, within, between = np.zeros_like(mode), np.zeros_like(mode), np.zeros_like(mode)
-    for n, table in enumerate(tables(fit, thinned(fit, wanted)), start=1):
-        _, centre, sd, _ = moments(*data, table, grid.log_weight, grid.nodes)
-        # Welford's running mean and variance, so that nothing grows with the number of draws.
-        change = centre - mean
-        mean += change / n
-        between += (change * (centre - mean) - between) / n
-        within += (sd**2 - within) / n
-    return mean, np.sqrt(within + between), mode
+    grid = grid_for(fit.model.ability, fit.n_nodes)
+    point = fit.table()
+    work = max(len(row), fit.responses.n_answers) * fit.n_nodes  # as many draws for a part of the answers as for all
+    averaged = None if plug_in else draw_tables(fit, draws_within(work))
+    out = np.empty((5, len(start) - 1))
+
+    def task(begin: int, end: int) -> None:
+        for low, high in blocks(end - begin, grid.n_nodes):
+            span = begin + low, begin + high
+            at_point = posterior(start, row, point, grid.log_weight, *span, threads=1)
+            mass = at_point
+            if averaged is not None:
+                mass, n = np.zeros_like(at_point), 0
+                for n, table in enumerate(averaged(), start=1):  # noqa: B007 - the last n is their number
+                    mass += posterior(start, row, table, grid.log_weight, *span, threads=1)
+                mass /= n
+            out[1, slice(*span)] = _modes(at_point, grid.nodes)
+            out[[0, 2, 3, 4], slice(*span)] = _described(mass, grid.nodes)
+
+    run(task, split(start, grid.n_nodes, None))
+    return out
+
+
+def _described(mass: Floats, nodes: Floats) -> Floats:
+    """Mean, standard deviation and both quantiles of each line of node probabilities."""
+    # Sums by einsum: a matrix product would wake further threads inside each of ours.
+    centred = nodes - nodes.mean()
+    first, second = np.einsum("ij,j->i", mass, centred), np.einsum("ij,j->i", mass, centred**2)
+    sd = np.sqrt(np.maximum(second - first**2, 0.0))
+    total = np.cumsum(mass, axis=1)
+    out = np.stack([first + nodes.mean(), sd, *(_quantile(mass, total, nodes, level) for level in LEVELS)])
+    out[:, total[:, -1] <= 0.0] = np.nan  # impossible answers: no mass anywhere
+    return out
+
+
+def _quantile(mass: Floats, total: Floats, nodes: Floats, level: float) -> Floats:
+    """Where each line's mass passes `level`, by interpolation between nodes on the scale of normal quantiles.
+
+    The mass up to a node is that of the nodes below, half of its own, and the first term of Euler and Maclaurin's
+    correction, a twenty-fourth of the difference of its neighbours. On the scale of normal quantiles the curve of a
+    normal posterior is a straight line, however wide the cells.
+    """
+    line, last = np.arange(len(mass)), len(nodes) - 1
+    at = np.clip(np.argmax(total >= level, axis=1), 1, last - 1)
+
+    def below(node: Ints) -> Floats:
+        around = mass[line, np.minimum(node + 1, last)] - mass[line, np.maximum(node - 1, 0)]
+        return np.asarray(total[line, node] - 0.5 * mass[line, node] - around / 24.0)
+
+    left = np.where(below(at) < level, at, at - 1)
+    ends = np.clip(np.stack([below(left), below(left + 1)]), 1e-15, 1.0 - 1e-15)
+    left_at, right_at = ndtri(ends)
+    part = np.clip((ndtri(level) - left_at) / np.maximum(right_at - left_at, 1e-12), 0.0, 1.0)
+    return np.asarray(nodes[left] + part * (nodes[1] - nodes[0]))
+
+
+def _modes(mass: Floats, nodes: Floats) -> Floats:
+    """The vertex of the parabola through the largest log probability and its neighbours."""
+    line, top = np.arange(len(mass)), mass.argmax(axis=1)
+    inner = np.clip(top, 1, len(nodes) - 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left, middle, right = (np.log(mass[line, inner + step]) for step in (-1, 0, 1))
+        shift = 0.5 * (right - left) / (2.0 * middle - left - right)
+    ok = (inner == top) & np.isfinite(shift)
+    mode = nodes[top] + np.where(ok, shift, 0.0) * (nodes[1] - nodes[0])
+    return np.where(mass[line, top] > 0.0, mode, np.nan)
 
 
 def plausible_values(fit: Fit, n: int, seed: int) -> Floats:

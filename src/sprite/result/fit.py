@@ -18,7 +18,7 @@ from sprite.density.grid import doubled, grid_for
 from sprite.density.packing import Packing
 from sprite.density.posterior import Posterior
 from sprite.models.base import Model
-from sprite.result import abilities
+from sprite.result.abilities import posterior_moments
 from sprite.result.diagnostics import Diagnostics, diagnose, diagnostics_frame
 from sprite.result.methods import Analyses
 from sprite.result.mixing import Mixing, mixing
@@ -155,13 +155,17 @@ class Fit(Analyses):
 
     def ability_moments(self) -> tuple[Floats, Floats, Floats]:
         """Posterior mean, standard deviation and mode of each respondent's ability."""
-        return self._ability_moments
+        mean, mode, sd, *_ = self._ability_posteriors
+        return mean, sd, mode
+
+    def ability_posteriors(self) -> Floats:
+        """Posterior mean, mode, standard deviation, 5 % and 95 % quantile of each respondent's ability: five lines."""
+        return self._ability_posteriors
 
     @cached_property
-    def _ability_moments(self) -> tuple[Floats, Floats, Floats]:
-        found = abilities.ability_moments(self)
-        for array in found:
-            frozen(array)
+    def _ability_posteriors(self) -> Floats:
+        found = posterior_moments(self, self.responses.start, self.responses.row)
+        frozen(found)
         return found
 
     # --- what to think of it ---------------------------------------------------------------------------------

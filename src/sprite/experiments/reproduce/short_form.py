@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sprite.analysis.predict import Predictor
-from sprite.analysis.scores import posterior_moments
 from sprite.core.types import Bools, Floats, Ints
 from sprite.data.responses import Responses
 from sprite.experiments.puncture import scores_of
@@ -18,6 +17,7 @@ from sprite.experiments.reproduce.parts import OnTest
 from sprite.experiments.work import Result, whole
 from sprite.fitting import fit
 from sprite.models.sprite import Sprite
+from sprite.result.abilities import posterior_moments
 from sprite.result.fit import Fit
 
 if TYPE_CHECKING:
