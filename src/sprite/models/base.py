@@ -50,7 +50,7 @@ class Parameter:
 
 
 class Model(ABC):
-    """What every model provides; see `skeleton` in the docs for one to copy."""
+    """What every model provides; `docs/extending.md` writes one from beginning to end."""
 
     name: ClassVar[str]
     hyperparameters: ClassVar[tuple[str, ...]]
