@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sprite.core.errors import InputError
+from sprite.data.connections import INCOMPARABLE, disconnected
 from sprite.data.responses import Responses
 from sprite.engines.base import Engine, Problem, Progress, silent
 from sprite.engines.em import EM
@@ -67,6 +68,8 @@ def fit(
         learned = learn(problem, rng, told)
         problem, said = learned.problem, learned.messages
     run = by.run(problem, rng, told)
+    if apart := disconnected(responses):
+        said += (f"{apart} {INCOMPARABLE}.",)
     run = replace(run, messages=(*run.messages, *said))
     settings: dict[str, Any] = asdict(by) if is_dataclass(by) else {}
     return assemble(responses, problem.model, run, by.name, settings, int(seed), began)

@@ -7,14 +7,17 @@ import io
 import os
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import sprite
+from sprite.core import memory
 from sprite.core.errors import InputError
 
 
@@ -256,6 +259,48 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
     lists = refused(pl.DataFrame({"id": ["a"], "Q1": [["x"]]}))
     assert lists.column == "Q1"
     assert "list" in str(lists)
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, np.array], ids=["pandas", "numpy"])
+def test_half_a_character(table: Callable[..., object]) -> None:
+    error = refused(table([["a", "\ud800"], ["b", "x"]], dtype=object))
+    assert "half a character" in str(error)
+    assert str(error).isprintable()
+
+
+def test_names_of_columns_need_not_be_text() -> None:
+    assert sprite.read(pd.DataFrame({1: ["A", "B"], 2: ["B", "A"]})).questions == ("1", "2")
+    pairs = pd.DataFrame([["A", "B"]] * 2, columns=pd.MultiIndex.from_tuples([("part", 1), ("part", 2)]))
+    assert sprite.read(pairs).n_questions == 2
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([b"\xff", b"b"]),
+        pa.array([b"\xff", b"b"], pa.large_binary()),
+        pa.array([(1, 2, 3), (1, 2, 3)], pa.month_day_nano_interval()),
+        pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"\xff" * 16, b"b" * 16], pa.binary(16))),
+        pa.StringArray.from_buffers(
+            2, pa.py_buffer(bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])), pa.py_buffer(b"\xff\xfe")
+        ),
+    ],
+    ids=["bytes", "large", "interval", "uuid", "not UTF-8"],
+)
+def test_columns_that_are_no_labels(array: pa.Array) -> None:
+    error = refused(pa.table({"id": ["x", "y"], "Q1": array}))
+    assert error.column == "Q1"
+    assert "not labels" in str(error)
+
+
+def test_pipes_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # opening it would wait for ever
+    assert "pipe" in str(refused(tmp_path / "pipe"))
+
+
+def test_files_that_claim_more_than_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "memory", lambda: 1000)
+    assert "there are 0 MB" in str(refused(put(tmp_path, "id,Q1\n" + "a,A\n" * 300)))
 
 
 def test_long_columns_that_cannot_be_told(tmp_path: Path) -> None:

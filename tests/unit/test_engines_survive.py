@@ -6,57 +6,20 @@ import numpy as np
 import pytest
 
 from sprite.core.errors import SpriteError
-from sprite.data.responses import from_codes
+from sprite.data.connections import parts
 from sprite.fitting import fit
 from sprite.models.registry import MODELS
+from tests.awkward import AWKWARD, MANY
 from tests.cases import ENGINES
 
-OPTIONS, KEY = ("A", "B", "C"), 1
 
-
-def codes_of(kind: str) -> np.ndarray:
-    """Option positions (respondents, questions), -1 where missing; option 1 is correct."""
-    codes = np.random.default_rng(3).integers(0, 3, (12, 3))
-    if kind == "all answer alike":
-        codes[:] = [0, 1, 2]
-    elif kind == "an option chosen once":
-        codes[:, 1] = 1
-        codes[4, 1] = 2
-    elif kind == "90 % missing":
-        codes = np.random.default_rng(3).integers(0, 3, (30, 4))
-        codes[np.random.default_rng(4).random(codes.shape) < 0.9] = -1
-    elif kind == "two respondents":
-        codes = codes[:2]
-    elif kind == "one question":
-        codes = codes[:, :1]
-    elif kind == "one respondent":
-        codes = codes[:1]
-    elif kind == "an empty respondent":
-        codes[5] = -1
-    elif kind == "perfect scores":
-        codes[:] = KEY
-    return codes
-
-
-KINDS = (
-    "all answer alike",
-    "an option chosen once",
-    "90 % missing",
-    "two respondents",
-    "one question",
-    "one respondent",
-    "an empty respondent",
-    "perfect scores",
-)
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", AWKWARD)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_survives(engine: str, model: str, kind: str) -> None:
-    codes = codes_of(kind)
-    n_questions = codes.shape[1]
-    responses = from_codes(codes, [OPTIONS] * n_questions, correct=np.tile(np.arange(3) == KEY, n_questions))
+    if kind == MANY and engine != "em":
+        pytest.skip("minutes: python -m benchmarks.stress does it")
+    responses = AWKWARD[kind](12, 1 if kind == MANY else 3)
     if (engine, model) == ("nuts", "lord"):
         with pytest.raises(SpriteError, match=r"Gibbs\(\)"):
             fit(responses, model, ENGINES[engine])
@@ -76,6 +39,7 @@ def test_survives(engine: str, model: str, kind: str) -> None:
         assert found.n_draws == found.x.shape[1] > 0
     else:  # an estimate without standard errors says why
         assert found.refusal
+    assert any("share no respondent" in message for message in found.messages) == (len(parts(responses)) > 1)
     if kind == "an empty respondent":
         centre, variance = found.model.ability
-        np.testing.assert_allclose([mean[5], sd[5]], [centre, np.sqrt(variance)], atol=0.01)
+        np.testing.assert_allclose([mean[6], sd[6]], [centre, np.sqrt(variance)], atol=0.01)

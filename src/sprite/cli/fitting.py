@@ -105,7 +105,9 @@ def fit(
         found = fit_model(responses, chosen, by, seed=seed, progress=progress)
     found.save(output)
     if not quiet:
-        print("\n".join([*five_lines(found), f"Written to {output}; next: sprite report {output} -o report.html"]))
+        told = five_lines(found)
+        told += [f"Note: {message}" for message in found.messages if message not in "".join(told)]
+        print("\n".join([*told, f"Written to {output}; next: sprite report {output} -o report.html"]))
 
 
 def simulate(

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from sprite.data.answers import listing
+from sprite.data.connections import INCOMPARABLE, disconnected
 from sprite.data.labels import are_numbers, collisions
 from sprite.data.layouts import RESPONDENT, plain
 from sprite.data.responses import Responses
@@ -184,30 +185,8 @@ def missing(r: Responses) -> Iterator[Finding]:
 
 def connections(r: Responses) -> Iterator[Finding]:
     """Groups of respondents and questions that share nothing have no common scale."""
-    if not r.n_answers:
-        return
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    who, what = r.respondent_of_answer, r.question_of_row[r.row].astype(np.int64)
-    n = r.n_respondents + r.n_questions
-    ones = np.ones(len(who), dtype=np.int8)
-    _, group = connected_components(coo_array((ones, (who, what + r.n_respondents)), shape=(n, n)), directed=False)
-    of_question = group[r.n_respondents :]
-    answered = np.bincount(what, minlength=r.n_questions) > 0
-    found = [np.flatnonzero((of_question == g) & answered) for g in np.unique(of_question[answered])]
-    if len(found) < 2:
-        return
-    parts = [
-        f"{len(own)} questions ({listing([r.questions[j] for j in own], 2)})"
-        for own in sorted(found, key=len, reverse=True)[:4]
-    ]
-    yield Finding(
-        "disconnected",
-        "warning",
-        f"The test falls into {len(found)} parts that share no respondent: {'; '.join(parts)}.",
-        "Abilities cannot be compared between them: analyse each alone, or add common questions or respondents.",
-    )
+    if apart := disconnected(r):
+        yield Finding("disconnected", "warning", apart, f"{INCOMPARABLE}.")
 
 
 def duplicates(r: Responses) -> Iterator[Finding]:

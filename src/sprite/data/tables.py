@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,22 +87,26 @@ def open_table(source: object) -> Table:
     names = tuple(str(name) for name in frame.columns)
     _refuse_repeats(names, None)
     index = _index(native)
+    if index is not None:
+        names = (index[0], *names)
 
     def fetch(columns: Sequence[int]) -> list[Column]:
         out = []
         for c in columns:
             if index is not None and c == 0:
-                out.append(from_values(index[1]))
+                out.append(_from_objects(index[1], names[0]))
                 continue
-            series = frame[frame.columns[c - (index is not None)]]
-            if series.dtype == nw.Object:
-                out.append(from_values(series.to_list()))
+            series = frame[:, c - (index is not None)]  # by place: names need not be text
+            try:
+                array = None if series.dtype == nw.Object else series.to_arrow()
+            except (pa.ArrowException, UnicodeEncodeError):
+                array = None
+            if array is None:
+                out.append(_from_objects(series.to_list(), names[c]))
             else:
-                out.append(_column(series.to_arrow(), None, str(series.name)))
+                out.append(_column(array, None, names[c]))
         return out
 
-    if index is not None:
-        names = (index[0], *names)
     return Table(names, fetch, about, index_names=index is not None)
 
 
@@ -132,7 +136,7 @@ def _open_array(array: np.ndarray[Any, Any]) -> Table:
             if values.dtype.kind in "iuf" and not np.ma.isMaskedArray(values):
                 out.append(from_arrow(pa.array(np.ascontiguousarray(values), from_pandas=True)))
             else:
-                out.append(from_values(values.tolist()))
+                out.append(_from_objects(values.tolist(), f"Q{c + 1}"))
         return out
 
     return Table(tuple(f"Q{j + 1}" for j in range(array.shape[1])), fetch, "NumPy array", is_array=True)
@@ -147,6 +151,18 @@ def _column(array: Any, file: str | None, name: str) -> Column:
             file=file,
             column=name,
             remedy="Turn the column into text or leave it out",
+        ) from None
+
+
+def _from_objects(values: Iterable[object], name: str) -> Column:
+    try:
+        return from_values(values)
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "a cell holds half a character",
+            column=name,
+            found=error.object,
+            remedy="The text was decoded wrongly: read its source again with the right encoding",
         ) from None
 
 
