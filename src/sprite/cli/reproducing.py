@@ -78,7 +78,11 @@ def reproduce(
     names = list(EXPERIMENTS) if experiment is ExperimentName.all else [experiment.value]
     if not quiet:
         _tell_plan(study, names)
-    failures = [failure for name in names for failure in _run(study, name, quiet)]
+    try:
+        failures = [failure for name in names for failure in _run(study, name, quiet)]
+    except KeyboardInterrupt:
+        print(f"\nStopped. What is finished is in {store}; the same command goes on from there.", file=sys.stderr)
+        raise
     if failures:
         shown = "\n  ".join(failures[:5])
         raise SpriteError(

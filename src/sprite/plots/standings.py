@@ -41,7 +41,7 @@ def plot_standings(frame: pd.DataFrame, engine: str, title: str = "Log loss of h
         title=None,
         scale=alt.Scale(domain=models, range=[COLOURS[k % len(COLOURS)] for k in range(len(models))]),
     )
-    y = alt.Y("test:N", title=None, scale=in_order(tests), axis=alt.Axis(labelLimit=240))
+    y = alt.Y("test:N", title=None, scale=in_order(tests), axis=alt.Axis(labelLimit=240, grid=True, tickBand="extent"))
     offset = alt.YOffset("model:N", scale=alt.Scale(domain=models))
     base = alt.Chart(records(data)).encode(y=y, yOffset=offset, color=colour)
     zero = alt.Chart(records(pd.DataFrame({"difference": [0.0]})))
