@@ -27,13 +27,15 @@ def classical(fit: Fit, groups: int = 3) -> pd.DataFrame:
     p_correct
         Share of correct answers.
     item_rest
-        Correlation of answering it correctly with the score on the other questions.
+        Correlation of answering it correctly with the score on the other questions; NaN where either does not vary.
     alpha_if_dropped
-        Cronbach's alpha of the test without it; above ``attrs["alpha"]``, the test is better without.
+        Cronbach's alpha of the test without it; above ``attrs["alpha"]``, the test is better without. NaN where fewer
+        than two other questions have a key, or the score does not vary.
     discrimination
-        p_correct in the highest score group less that in the lowest.
+        p_correct in the highest score group less that in the lowest; NaN where one of them is empty.
     p_group_1, ..., p_group_g
-        p_correct by score group, lowest first: about equally many respondents each, equal scores together.
+        p_correct by score group, lowest first: about equally many respondents each, equal scores together. NaN where
+        nobody of the group answered the question.
 
     ``frame.attrs`` has alpha, n (respondents), mean_score and sd_score (with n - 1). Without a key all are NaN.
     """

@@ -39,11 +39,11 @@ def fit_statistics(fit: Fit) -> pd.DataFrame:
     p_value
         Share of draws in which the made answers fit no better than the observed ones. Near 0: the model does not
         reproduce this question. Under a true model such values are not uniform but nearer to 1/2, so a small one is
-        strong evidence. With many questions some are small by chance.
+        strong evidence. With many questions some are small by chance. NaN where nobody answered the question.
     worst_option, worst_group
         Where chosen and expected differ most, in standard deviations.
     observed, expected
-        The option's share in that group, and the model's.
+        The option's share in that group, and the model's; NaN where nobody answered the question.
     message
         The same in words.
     """

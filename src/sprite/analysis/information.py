@@ -30,7 +30,7 @@ def information(fit: Fit, abilities: Sequence[float] | None = None) -> pd.DataFr
         As you wrote it; "test" in the rows of the whole test, which are those with a reliability.
     fisher, lower, upper
         Fisher information, sum over options of P'(k | z)^2 / P(k | z), with its 90 % interval: the mean over draws of
-        a posterior; at the estimate where that is a mode.
+        a posterior; at the estimate where that is a mode. The interval is NaN where the fit has no standard errors.
     reliability
         Of the whole test at this ability: fisher / (fisher + 1 / Var(z)); NaN in the rows of questions.
 

@@ -34,7 +34,8 @@ def options(fit: Fit, groups: int = 3) -> pd.DataFrame:
         Correlation, over those who answered the question, of choosing it with the share correct among the other
         questions; NaN without a key, or where either does not vary.
     ability, ability_lower, ability_upper
-        E[z | option chosen] under the model: the mean ability of its choosers, with its 90 % interval.
+        E[z | option chosen] under the model: the mean ability of its choosers, with its 90 % interval (NaN where the
+        fit has no standard errors).
     ability_sd
         sd[z | option chosen]: how widely its choosers spread.
     both_ends
@@ -46,7 +47,8 @@ def options(fit: Fit, groups: int = 3) -> pd.DataFrame:
         The model's own parameters at the estimate; those of a question are repeated for each of its options.
     share_low, share_mid, share_high
         Its share in score groups of about equal size (share_g1, share_g2, ... where `groups` is not 3). The score is
-        the share of correct answers, estimated ability where there is no key; equal scores share a group.
+        the share of correct answers, estimated ability where there is no key; equal scores share a group. NaN where
+        nobody of the group answered the question.
     """
     import pandas as pd
 

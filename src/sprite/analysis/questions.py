@@ -23,9 +23,11 @@ def questions(fit: Fit) -> pd.DataFrame:
     n, p_correct
         How many answered it, and which part of them correctly (NaN without a key).
     point_biserial
-        Correlation of being right with the share correct among the other questions; NaN without a key.
+        Correlation of being right with the share correct among the other questions; NaN without a key, or where
+        either does not vary.
     bits, bits_lower, bits_upper
-        I(Z; Y): what the choice of an option tells about ability, with its 90 % interval.
+        I(Z; Y): what the choice of an option tells about ability, with its 90 % interval (NaN where the fit has no
+        standard errors).
     bits_right_wrong
         What remains when the question is scored right or wrong; NaN without a key.
     bits_lost
