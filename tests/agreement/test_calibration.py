@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sprite.engines import gibbs
 from sprite.engines.gibbs import Gibbs
 from sprite.engines.metropolis import Metropolis
 from sprite.engines.nuts import NUTS
@@ -55,10 +56,11 @@ def test_ranks_are_uniform(model, engine, replications, together) -> None:
 
 @pytest.mark.parametrize("wrong", [False, True])
 def test_relocation_that_forgets_its_proposal_density_is_found_out(wrong, monkeypatch) -> None:
-    """The right one passes in the same settings."""
+    """With every option offered places in every sweep; the right one passes in the same settings."""
+    monkeypatch.setattr(gibbs, "RELOCATE_ALL_EVERY", 1)
     if wrong:
         monkeypatch.setattr(Survey, "log_density", lambda survey, rows, at: np.zeros(rows.shape))
-    engine = Gibbs(chains=1, draws=200, warmup=60, starts=1)
+    engine = Gibbs(chains=1, draws=160, warmup=50, starts=1)
     p = smallest(calibrate("sprite", engine, 20, 3, 3, 120, seed=1, together=120, draws=31))
     assert p < FAIL if wrong else p > FAIL
 

@@ -144,7 +144,7 @@ def test_lord_starts_upright_even_where_every_mode_is_upside_down() -> None:
     assert upright_start(posterior, [upside_down, modes[0]], np.random.default_rng(0)) is modes[0]
 
 
-def test_chains_begin_in_several_modes_and_move_between_them() -> None:
+def test_chains_begin_far_apart_and_come_together() -> None:
     """Some rarely chosen options may be narrow and far out, or nearly flat."""
     responses = simulate("sprite", 500, 30, 4, kind="prior", seed=2).responses
     posterior = Problem(responses, model_of("sprite")).posterior(61)
@@ -154,7 +154,7 @@ def test_chains_begin_in_several_modes_and_move_between_them() -> None:
     places = survey(posterior, part, mode.x[None], np.random.default_rng(1))
     starts = places.scatter(np.tile(mode.x, (200, 1)), np.random.default_rng(2))
     log_nu = starts[:, posterior.packing.exponentiated]
-    assert ((log_nu < 0.5).mean(axis=0) * (log_nu > 3.0).mean(axis=0)).max() > 0.02
+    assert log_nu.std(axis=0).max() > 1.0
 
     found = fit(responses, "sprite", Gibbs(chains=4, draws=400, warmup=150, starts=1), seed=1)
     worst = found.diagnostics.max_rhat

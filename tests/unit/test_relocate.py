@@ -9,7 +9,7 @@ from sprite.density.blocks import Blocks, metric_of
 from sprite.density.posterior import Posterior
 from sprite.engines import part as parts
 from sprite.engines.base import Problem
-from sprite.engines.moves import condition, hamiltonian, hamiltonian_of_sprites
+from sprite.engines.moves import SpriteMoves, condition, hamiltonian
 from sprite.engines.part import Part
 from sprite.engines.relocate import relocate, survey
 from sprite.engines.sweep import draw_abilities
@@ -71,10 +71,12 @@ def test_compiled_hmc_is_the_same_as_the_general_one(anchor: str) -> None:
 
     state = condition(posterior, x, {}, counts)
     expected = hamiltonian(posterior, state, metric, np.full(5, 0.3), 3, Replay())  # type: ignore[arg-type]
-    moved, found = hamiltonian_of_sprites(posterior, x, counts, metric, np.full(5, 0.3), 3, Replay())  # type: ignore[arg-type]
-    np.testing.assert_allclose(found, expected, rtol=1e-8)
-    np.testing.assert_allclose(moved, state.x, rtol=1e-9, atol=1e-12)
-    assert (moved != x).any()
+    moves = SpriteMoves(posterior, x, metric, np.full(5, 0.3), 3, Replay())  # type: ignore[arg-type]
+    for chain in range(3):
+        moves.move(chain, counts[chain])
+    np.testing.assert_allclose(moves.probability, expected, rtol=1e-8)
+    np.testing.assert_allclose(moves.x, state.x, rtol=1e-9, atol=1e-12)
+    assert (moves.x != x).any()
 
 
 def test_compiled_hmc_refuses_a_step_into_nowhere() -> None:
@@ -84,9 +86,11 @@ def test_compiled_hmc_refuses_a_step_into_nowhere() -> None:
     counts = draw_abilities(posterior, posterior.table(x), rng)
     blocks = Blocks.of(posterior.packing)
     metric = metric_of(blocks, np.tile(np.eye(blocks.size), (3, 1, 1)))
-    moved, probability = hamiltonian_of_sprites(posterior, x, counts, metric, np.full(3, 1e200), 3, rng)
-    np.testing.assert_array_equal(moved, x)
-    np.testing.assert_array_equal(probability, 0.0)
+    moves = SpriteMoves(posterior, x, metric, np.full(3, 1e200), 3, rng)
+    for chain in range(2):
+        moves.move(chain, counts[chain])
+    np.testing.assert_array_equal(moves.x, x)
+    np.testing.assert_array_equal(moves.probability, 0.0)
 
 
 def test_candidates_are_judged_by_the_marginal_likelihood() -> None:

@@ -95,8 +95,11 @@ def _moments(pairs: Floats, scores: Floats, j: int, layout: Layout, packing: Pac
     own, size = slice(layout.first[j], layout.first[j + 1]), packing.first[j + 1] - packing.first[j]
     here = np.moveaxis(pairs, 0, 2).reshape(pairs.shape[1], layout.n_rows, -1)
     n = min(here.shape[2], scores.shape[1])
-    one = np.einsum("rsk,rka->ask", here[:, :, :n], scores[own, :n, :size], optimize=True)
-    both = np.einsum("ask,skb->sab", one, scores[:, :n], optimize=True)
-    by_question = np.stack([both[a:b].sum(axis=0) for a, b in zip(layout.first[:-1], layout.first[1:], strict=True)])
+    # Questions that nobody was asked together with this one have nothing to add, and may be most of them.
+    seen = np.flatnonzero(here[:, :, :n].any(axis=(0, 2)))
+    one = np.einsum("rsk,rka->ask", here[:, seen, :n], scores[own, :n, :size], optimize=True)
+    both = np.einsum("ask,skb->sab", one, scores[seen, :n], optimize=True)
+    by_question = np.zeros((layout.n_questions, *both.shape[1:]))
+    np.add.at(by_question, layout.question[seen], both)
     place = np.arange(packing.n_free) - packing.first[packing.question]
     return np.asarray(by_question[packing.question, :, place].T)

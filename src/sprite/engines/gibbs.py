@@ -24,7 +24,7 @@ from sprite.engines.moves import TARGET
 from sprite.engines.part import Part
 from sprite.engines.relocate import Survey, relocate, survey
 from sprite.engines.search import find_modes
-from sprite.engines.sweep import draw_abilities, move_questions, move_together
+from sprite.engines.sweep import move_together, sweep
 from sprite.engines.upright import turned, upright_start
 from sprite.kernels.passes import expected_counts
 from sprite.result.run import Mode, Run
@@ -34,7 +34,7 @@ GLOBAL_EIGENVALUE = 2.0
 MOST_GLOBAL = 3
 GLOBAL_EVERY = 3
 REFRESH_EVERY = 4
-RELOCATE_ALL_EVERY = 4
+RELOCATE_ALL_EVERY = 8
 SURVEY_AT = (0.2, 0.6)
 """Shares of the warm-up after which rarely chosen options are surveyed anew, from where the chains are then."""
 
@@ -128,7 +128,7 @@ class _Relocations:
     def at(cls, posterior: Posterior, x: Floats, rng: np.random.Generator) -> _Relocations:
         part = Part.of(posterior)
         found = survey(posterior, part, x[None], rng) if part else None
-        return cls(found, found)
+        return cls(found, None)
 
     def learn(self, posterior: Posterior, x: Floats, again: bool, rng: np.random.Generator) -> None:
         if self.found:
@@ -164,27 +164,26 @@ def _sample(
     told, n_kept, accepted = 0.0, 0, np.zeros((chains, layout.n_questions))
     surveys = {int(share * settings.warmup) for share in SURVEY_AT}
     try:
-        for sweep in range(total):
-            warming = sweep < settings.warmup
-            gain = 2.0 / (1.0 + sweep) ** 0.6
+        for number in range(total):
+            warming = number < settings.warmup
+            gain = 2.0 / (1.0 + number) ** 0.6
             if warming:
-                rare.learn(posterior, x, sweep in surveys, rng)
-            if len(plan.directions) and sweep % GLOBAL_EVERY == 0:
+                rare.learn(posterior, x, number in surveys, rng)
+            if len(plan.directions) and number % GLOBAL_EVERY == 0:
                 x, table, rate = move_together(
                     posterior, plan.directions, x, ranks, table, float(np.exp(global_scale)), rng
                 )
                 global_scale += gain * (rate - 0.3) if warming else 0.0
-            x, table = rare.move(posterior, x, table, sweep, rng)
-            counts = draw_abilities(posterior, table, rng)
-            anew = sweep % REFRESH_EVERY == 0 and not rare.found
-            x, ranks, probability = move_questions(
-                posterior, plan.metric, x, ranks, counts, np.exp(log_step), settings.leaps, anew, rng
+            x, table = rare.move(posterior, x, table, number, rng)
+            anew = number % REFRESH_EVERY == 0 and not rare.found
+            x, ranks, probability = sweep(
+                posterior, plan.metric, x, ranks, table, np.exp(log_step), settings.leaps, anew, rng
             )
             accepted = accepted if probability is None else probability
             if warming and probability is not None:
                 log_step += gain * (probability.mean(axis=0) - TARGET)
             table = posterior.table(x, ranks)
-            draw = sweep - settings.warmup
+            draw = number - settings.warmup
             if draw >= 0 and draw % settings.thin == settings.thin - 1:
                 kept[:, n_kept] = x
                 for name in kept_ranks:
@@ -192,9 +191,9 @@ def _sample(
                 acceptance[:, n_kept] = accepted.mean(axis=1)
                 n_kept += 1
             now = time.perf_counter()
-            if now - told > 0.2 or sweep == total - 1:
+            if now - told > 0.2 or number == total - 1:
                 phase = "warm-up" if warming else "sampling"
-                progress(sweep + 1, total, f"{phase}, acceptance {accepted.mean():.2f}")
+                progress(number + 1, total, f"{phase}, acceptance {accepted.mean():.2f}")
                 told = now
     except KeyboardInterrupt:
         if n_kept < 2:

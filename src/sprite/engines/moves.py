@@ -14,7 +14,6 @@ from sprite.core.types import Bools, Floats, Ints
 from sprite.density.blocks import Metric
 from sprite.density.posterior import Posterior
 from sprite.kernels.sprites import move_sprites
-from sprite.kernels.threads import each
 from sprite.models.intervals import swap_neighbours
 
 TARGET = 0.8
@@ -65,44 +64,27 @@ def hamiltonian(
     return probability
 
 
-def hamiltonian_of_sprites(
-    posterior: Posterior,
-    x: Floats,
-    counts: Floats,
-    metric: Metric,
-    step: Floats,
-    leaps: int,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats]:
-    """The same for SPRITE, compiled: the new x and the acceptance probabilities (chains, Q)."""
-    packing, layout, model = posterior.packing, posterior.layout, posterior.model
-    entry = np.full((layout.n_rows, 2), -1)
-    entry[packing.rows, packing.exponentiated.astype(np.int64)] = np.arange(packing.n_free)
-    prior = np.array([getattr(model, name) for name in ("nu_mu", "alpha", "beta")])
-    x = x.copy()
-    probability = np.empty((len(x), layout.n_questions))
-    size = step * rng.uniform(0.8, 1.2, probability.shape)
-    normal, uniform = rng.standard_normal(x.shape), rng.random(probability.shape)
+class SpriteMoves:
+    """The same for SPRITE, compiled, chain by chain: x and the acceptance probabilities (chains, Q) as they become."""
 
-    def task(chain: int) -> None:
-        move_sprites(
-            x[chain],
-            counts[chain],
-            posterior.grid.nodes,
-            layout.first,
-            packing.first,
-            entry,
-            prior,
-            metric.inverse,
-            size[chain],
-            leaps,
-            normal[chain],
-            uniform[chain],
-            probability[chain],
-        )
+    def __init__(
+        self, posterior: Posterior, x: Floats, metric: Metric, step: Floats, leaps: int, rng: np.random.Generator
+    ) -> None:
+        packing, layout, model = posterior.packing, posterior.layout, posterior.model
+        entry = np.full((layout.n_rows, 2), -1)
+        entry[packing.rows, packing.exponentiated.astype(np.int64)] = np.arange(packing.n_free)
+        prior = np.array([getattr(model, name) for name in ("nu_mu", "alpha", "beta")])
+        self.x = x.copy()
+        self.probability = np.empty((len(x), layout.n_questions))
+        self._fixed = (posterior.grid.nodes, layout.first, packing.first, entry, prior, metric.inverse)
+        self._leaps = leaps
+        self._step = step * rng.uniform(0.8, 1.2, self.probability.shape)
+        self._normal, self._uniform = rng.standard_normal(x.shape), rng.random(self.probability.shape)
 
-    each(len(x), task)
-    return x, probability
+    def move(self, chain: int, counts: Floats) -> None:
+        """One chain's questions on its counts."""
+        random = (self._step[chain], self._leaps, self._normal[chain], self._uniform[chain])
+        move_sprites(self.x[chain], counts, *self._fixed, *random, self.probability[chain])
 
 
 def refresh(posterior: Posterior, state: State, rng: np.random.Generator) -> Floats:

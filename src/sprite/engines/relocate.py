@@ -31,13 +31,13 @@ BEYOND = np.array([1.0, 3.0])
 """Widths, in units of the prior's, of where the survey begins."""
 POWERS = (0.5, 0.12)
 """Half of the places are kept by their weights to the first power, half to the second, so that lesser modes remain."""
-NEIGHBOURS = 8
+NEIGHBOURS = 12
 """Places near by from which the spread around each place is taken, so that each mode has a spread of its own."""
 WIDTHS = np.array([1.0, 5.0])
 """Widths of the kernels in units of that spread: among the neighbours, or where nobody was."""
 SHARES = np.array([0.8, 0.2])
 """How often each is proposed from."""
-FAR_APART = 0.9
+FAR_APART = 1.1
 """An option whose places deviate more than this in an entry of x needs relocation; others get about by themselves."""
 ROOM = 10_000_000
 """Entries of candidates' tables that a survey holds at once."""
@@ -82,9 +82,10 @@ class Survey:
 
     def resample(self, changing: Ints, at: Floats, log_weight: Floats, rng: np.random.Generator) -> None:
         """Keep places of the rows that change by their weights, (looks, Q)."""
-        for j in np.flatnonzero(changing >= 0):
-            weight = np.mean([_normalised(power * log_weight[:, j]) for power in POWERS], axis=0)
-            self._settle(int(changing[j]), at[rng.choice(len(at), PLACES, p=weight), j])
+        questions = np.flatnonzero(changing >= 0)
+        weight = np.mean([_normalised(power * log_weight[:, questions]) for power in POWERS], axis=0)
+        picked = (np.cumsum(weight, axis=0) < rng.random((PLACES, 1, len(questions)))).sum(axis=1)
+        self._settle(changing[questions], np.swapaxes(at[np.minimum(picked, len(at) - 1), questions], 0, 1))
 
     def remember(self, visits: Floats, rng: np.random.Generator) -> None:
         """Put some of the chains' own places, (visits, n_free), in the place of some surveyed ones.
@@ -93,10 +94,19 @@ class Survey:
         """
         some = visits[rng.choice(len(visits), min(VISITS, len(visits)), replace=False)][:, self.part.entries]
         for changing in self.part.turns():
-            places = self.part.take(np.broadcast_to(changing, (len(some), len(changing))), some)
-            for j in np.flatnonzero(changing >= 0):
-                row = int(changing[j])
-                self._settle(row, np.concatenate([self.places[row, : PLACES - len(some)], places[:, j]]))
+            rows = changing[changing >= 0]
+            own = self.part.take(np.broadcast_to(changing, (len(some), len(changing))), some)[:, changing >= 0]
+            self._settle(rows, np.concatenate([self.places[rows, len(some) :], np.swapaxes(own, 0, 1)], axis=1))
+
+    def _settle(self, rows: Ints, places: Floats) -> None:
+        """Let these, (rows, places, entries), be the rows' places, each with the spread of those around it."""
+        scale = np.maximum(places.std(axis=1, keepdims=True), 1e-3)
+        for row, own, unit in zip(rows, places, scale, strict=True):
+            scaled = own / unit
+            apart = ((scaled[:, None] - scaled) ** 2).sum(axis=-1)
+            near = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+            self.places[row] = own
+            self.spread[row] = np.maximum(own[near].std(axis=1), 0.1 * unit)
 
     def of_waverers(self, posterior: Posterior) -> Survey | None:
         """The same for those options alone that may stand in places far apart; None if there is none."""
@@ -109,21 +119,12 @@ class Survey:
         same = np.searchsorted(part.rows, fewer.rows)
         return Survey(fewer, self.places[same], self.spread[same])
 
-    def _settle(self, row: int, places: Floats) -> None:
-        """Let these be the row's places, each with the spread of the distinct ones around it."""
-        distinct = np.unique(places, axis=0)
-        scale = np.maximum(places.std(axis=0), 1e-3)
-        apart = (((places[:, None] - distinct) / scale) ** 2).sum(axis=-1)
-        near = np.argsort(apart, axis=1)[:, :NEIGHBOURS]
-        self.places[row] = places
-        self.spread[row] = np.maximum(distinct[near].std(axis=1), 0.1 * scale)
-
 
 def _normalised(log_weight: Floats) -> Floats:
-    """Weights that sum to one; all the same where none is above zero."""
-    top = log_weight.max(initial=-np.inf)
-    weight = np.exp(log_weight - top) if np.isfinite(top) else np.ones_like(log_weight)
-    return np.asarray(weight / weight.sum())
+    """Weights that sum to one along the first axis; all the same where none is above zero."""
+    top = log_weight.max(axis=0)
+    weight = np.where(np.isfinite(top), np.exp(log_weight - np.where(np.isfinite(top), top, 0.0)), 1.0)
+    return np.asarray(weight / weight.sum(axis=0))
 
 
 def survey(posterior: Posterior, part: Part, states: Floats, rng: np.random.Generator) -> Survey:

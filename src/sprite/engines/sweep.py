@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sprite.core.types import Floats, Ints
 from sprite.density.blocks import Metric
 from sprite.density.posterior import Posterior
-from sprite.engines.moves import condition, hamiltonian, hamiltonian_of_sprites, refresh, swap_ranks
+from sprite.engines.moves import SpriteMoves, condition, hamiltonian, refresh, swap_ranks
 from sprite.engines.upright import keep_upright, turned
 from sprite.kernels.draws import draw_counts
 from sprite.kernels.passes import log_likelihood
@@ -15,52 +17,55 @@ from sprite.kernels.threads import each
 from sprite.models.sprite import Sprite
 
 Ranks = dict[str, Ints]
+Then = Callable[[int, Floats], None]
 
 
-def draw_abilities(posterior: Posterior, table: Floats, rng: np.random.Generator) -> Floats:
-    """Counts of every chain's answers at freshly drawn abilities."""
+def draw_abilities(
+    posterior: Posterior, table: Floats, rng: np.random.Generator, then: Then = lambda *_: None
+) -> Floats:
+    """Counts of every chain's answers at freshly drawn abilities; `then` is told a chain and its counts.
+
+    What follows on the counts of a chain alone follows in the same thread: handing over costs as much as drawing.
+    """
     responses, grid = posterior.responses, posterior.grid
     uniform = rng.random((len(table), responses.n_respondents))
     counts = np.empty_like(table)
     node = np.empty(uniform.shape, dtype=np.int32)
 
     def task(chain: int) -> None:
-        draw_counts(
-            responses.start,
-            responses.row,
-            table[chain],
-            grid.log_weight,
-            uniform[chain],
-            threads=1,
-            out=(node[chain], counts[chain]),
-        )
+        out = (node[chain], counts[chain])
+        draw_counts(responses.start, responses.row, table[chain], grid.log_weight, uniform[chain], threads=1, out=out)
+        then(chain, counts[chain])
 
     each(len(table), task)
     return counts
 
 
-def move_questions(
+def sweep(
     posterior: Posterior,
     metric: Metric,
     x: Floats,
     ranks: Ranks,
-    counts: Floats,
+    table: Floats,
     step: Floats,
     leaps: int,
     anew: bool,
     rng: np.random.Generator,
 ) -> tuple[Floats, Ranks, Floats | None]:
-    """Every question's parameters given the counts; with the acceptance of its HMC, (chains, Q), where there was one.
+    """Draw the abilities, then every question's parameters given the counts.
 
-    `anew` also proposes one option's (or step's) parameters of every question anew from the prior.
+    With the acceptance of the questions' HMC, (chains, Q), where there was one. `anew` also proposes one option's (or
+    step's) parameters of every question anew from the prior.
     """
     if isinstance(posterior.model, Sprite):
-        x, probability = hamiltonian_of_sprites(posterior, x, counts, metric, step, leaps, rng)
-        if anew:
-            state = condition(posterior, x, ranks, counts)
-            refresh(posterior, state, rng)
-            x = state.x
-        return x, ranks, probability
+        moves = SpriteMoves(posterior, x, metric, step, leaps, rng)
+        counts = draw_abilities(posterior, table, rng, moves.move)
+        if not anew:
+            return moves.x, ranks, moves.probability
+        state = condition(posterior, moves.x, ranks, counts)
+        refresh(posterior, state, rng)
+        return state.x, ranks, moves.probability
+    counts = draw_abilities(posterior, table, rng)
     state = condition(posterior, x, ranks, counts)
     if ranks and anew:
         # By itself: what is undone as a whole must be reversible as a whole.
