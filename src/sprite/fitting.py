@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 
@@ -64,10 +66,11 @@ def fit(
     rng, told = np.random.default_rng(seed), progress or silent
     problem = Problem(responses, chosen)
     said: tuple[str, ...] = ()
-    if chosen.prior == "learned":
-        learned = learn(problem, rng, told)
-        problem, said = learned.problem, learned.messages
-    run = by.run(problem, rng, told)
+    with _ctrl_c_as_such():
+        if chosen.prior == "learned":
+            learned = learn(problem, rng, told)
+            problem, said = learned.problem, learned.messages
+        run = by.run(problem, rng, told)
     if apart := disconnected(responses):
         said += (f"{apart} {INCOMPARABLE}.",)
     run = replace(run, messages=(*run.messages, *said))
@@ -90,6 +93,17 @@ def _refuse_what_cannot_be(responses: Responses, model: Model, engine: Engine) -
             found=f"{name}(prior=None)",
             remedy=f"Give the model a prior, {name}(), or use EM() for maximum likelihood",
         )
+
+
+@contextmanager
+def _ctrl_c_as_such() -> Iterator[None]:
+    """Ctrl-C at the very moment when compiled code returns comes out of Numba as a SystemError."""
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _check_seed(seed: object) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from sprite.core.errors import SpriteError
 from sprite.data.connections import parts
+from sprite.engines.em import EM
 from sprite.fitting import fit
 from sprite.models.registry import MODELS
 from tests.awkward import AWKWARD, MANY
@@ -43,3 +44,14 @@ def test_survives(engine: str, model: str, kind: str) -> None:
     if kind == "an empty respondent":
         centre, variance = found.model.ability
         np.testing.assert_allclose([mean[6], sd[6]], [centre, np.sqrt(variance)], atol=0.01)
+
+
+def test_ctrl_c_inside_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As CPython reports an interruption that it notices only when the compiled function has returned."""
+
+    def returns_with_an_exception_set(*_: object) -> None:
+        raise SystemError("<function> returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr(EM, "run", returns_with_an_exception_set)
+    with pytest.raises(KeyboardInterrupt):
+        fit(AWKWARD["one question"](12, 3), "nrm", "em")
