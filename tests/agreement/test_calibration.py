@@ -58,6 +58,7 @@ def test_ranks_are_uniform(model, engine, replications, together) -> None:
 def test_relocation_that_forgets_its_proposal_density_is_found_out(wrong, monkeypatch) -> None:
     """With every option offered places in every sweep; the right one passes in the same settings."""
     monkeypatch.setattr(gibbs, "RELOCATE_ALL_EVERY", 1)
+    monkeypatch.setattr(gibbs, "SURVEY_AT", ())
     if wrong:
         monkeypatch.setattr(Survey, "log_density", lambda survey, rows, at: np.zeros(rows.shape))
     engine = Gibbs(chains=1, draws=160, warmup=50, starts=1)
