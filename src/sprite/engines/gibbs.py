@@ -32,7 +32,7 @@ from sprite.result.run import Mode, Run
 GLOBAL_EIGENVALUE = 2.0
 """A direction is global where its posterior variance exceeds by this factor what the questions alone account for."""
 MOST_GLOBAL = 3
-GLOBAL_EVERY = 3
+GLOBAL_EVERY = 4
 REFRESH_EVERY = 4
 RELOCATE_ALL_EVERY = 8
 SURVEY_AT = (0.2, 0.6)
