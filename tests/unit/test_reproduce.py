@@ -18,7 +18,7 @@ from sprite.experiments.compare import compare
 from sprite.experiments.puncture import Task
 from sprite.experiments.reproduce import order, published, short_form, synthetic, table1
 from sprite.experiments.reproduce.budget import Budget, in_words
-from sprite.experiments.reproduce.contest import CONTESTANTS, Contest, contests, standings
+from sprite.experiments.reproduce.contest import Contest, contests, model_called, standings
 from sprite.experiments.reproduce.material import SimulatedTest, real_tests, simulated_tests, stand_ins
 from sprite.experiments.reproduce.outputs import markdown
 from sprite.experiments.reproduce.page import MISSING, filled
@@ -177,13 +177,14 @@ def test_who_takes_part():
     }
     assert fields[True] == [*table1.ORDERED, "baseline"] * 4
     assert fields[False] == [*table1.UNORDERED, "baseline"] * 4
-    assert CONTESTANTS["gpcm-empirical"] == GPCM(order="empirical")
+    assert model_called("gpcm-empirical") == GPCM(order="empirical")
     (exam, scale) = stand_ins()
-    real = [p.contestant for p in table1.parts([exam], QUICK) if p.test_name == exam.name and p.repeat == 1]
+    real = {(p.contestant, p.engine_name) for p in table1.parts([exam], QUICK) if p.test_name == exam.name}
     learned = ["sprite-learned", "lord-learned", "nrm-learned", "gpcm-learned"]
-    assert sorted(real) == sorted([*table1.UNORDERED, *learned, "baseline"])
-    assert all(CONTESTANTS[name].prior == "learned" for name in learned)
-    with pytest.raises(InputError, match="no such contestant"):
+    both = {(name, engine) for name in table1.UNORDERED for engine in ("em", "gibbs")}
+    assert real == {*both, *((name, "em") for name in learned), ("baseline", "")}
+    assert all(model_called(name).prior == "learned" for name in learned)
+    with pytest.raises(InputError, match="no such model"):
         contests([scale], lambda _: ("nobody",), QUICK)
 
 
@@ -204,16 +205,16 @@ def test_contests_are_what_compare_does(tmp_path):
     settings = replace(QUICK, em=QUICKLY, patterns=3, large=1, patterns_of_large=0)
     parts = contests([test], lambda _: ("sprite", "nrm"), settings)
     found = [(part, part.compute()) for part in parts]
-    frame = standings(found, list(CONTESTANTS))
+    frame = standings(found, table1.UNORDERED)
     expected = compare(test.responses, ["sprite", "nrm"], QUICKLY, repeats=3)
     pd.testing.assert_frame_equal(
         frame.drop(columns=["test", "engine", "seconds"]), expected.drop(columns="seconds"), rtol=1e-12
     )
     fewer = [(p, r) for p, r in found if not (p.contestant == "nrm" and p.repeat == 1)]
-    assert set(standings(fewer, list(CONTESTANTS))["repeats"]) == {2}
+    assert set(standings(fewer, table1.UNORDERED)["repeats"]) == {2}
     without = [(p, r) for p, r in found if p.contestant != "nrm"]
-    assert standings(without, list(CONTESTANTS))["model"].tolist() == ["sprite", "baseline"]
-    assert not len(standings([(p, r) for p, r in found if p.contestant != "sprite"], list(CONTESTANTS)))
+    assert standings(without, table1.UNORDERED)["model"].tolist() == ["sprite", "baseline"]
+    assert not len(standings([(p, r) for p, r in found if p.contestant != "sprite"], table1.UNORDERED))
 
 
 def test_errors_of_differences_on_fresh_tests_are_plain_ones():
@@ -222,10 +223,10 @@ def test_errors_of_differences_on_fresh_tests_are_plain_ones():
     found = []
     for repeat, difference in enumerate((0.1, 0.3, 0.2, 0.6)):
         for name, loss in (("sprite", 1.0), ("nrm", 1.0 + difference), ("baseline", 2.0)):
-            model = None if name == "baseline" else CONTESTANTS[name]
+            model = None if name == "baseline" else model_called(name)
             part = Contest(test.at(repeat), Task(model, QUICKLY, 0.2, 0, repeat), name)
             found.append((part, {**result, "log_loss": loss}))
-    frame = standings(found, list(CONTESTANTS))
+    frame = standings(found, table1.UNORDERED)
     assert frame["diff_log_loss_se"][1] == pytest.approx(np.std([0.1, 0.3, 0.2, 0.6], ddof=1) / 2)
 
 

@@ -102,8 +102,8 @@ class Trial:
 
 def pattern(responses: Responses, share: float, seed: int, repeat: int) -> Ints:
     """Positions of the answers to hide, uniformly at random: the same for every model."""
-    hidden = round(share * responses.n_answers)
-    if not 0.0 < share < 1.0 or not 0 < hidden < responses.n_answers:
+    hidden = round(share * responses.n_answers) if 0.0 < share < 1.0 else 0
+    if not 0 < hidden < responses.n_answers:
         raise InputError(
             "puncture is the share of the answers to hide, between 0 and 1, and must leave some on either side",
             found=share,

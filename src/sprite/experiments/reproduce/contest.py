@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from sprite.core.errors import InputError
 from sprite.engines.base import Engine
 from sprite.experiments.compare import BASELINE, score_table
 from sprite.experiments.puncture import Task, Trial
@@ -17,28 +16,13 @@ from sprite.experiments.reproduce.settings import Settings
 from sprite.experiments.work import Result
 from sprite.models.base import Model
 from sprite.models.gpcm import GPCM
-from sprite.models.lord import LORD
-from sprite.models.nrm import NRM
-from sprite.models.ord import ORD
-from sprite.models.sprite import Sprite
+from sprite.models.registry import model_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CONTESTANTS: dict[str, Model] = {
-    "sprite": Sprite(),
-    "ord": ORD(),
-    "lord": LORD(),
-    "nrm": NRM(),
-    "gpcm": GPCM(),
-    "gpcm-empirical": GPCM(order="empirical"),
-    "sprite-learned": Sprite(prior="learned"),
-    "ord-learned": ORD(prior="learned"),
-    "lord-learned": LORD(prior="learned"),
-    "nrm-learned": NRM(prior="learned"),
-    "gpcm-learned": GPCM(prior="learned"),
-}
-"""By the name that they have in tables: the one place where a contestant is entered."""
+OWN: dict[str, Model] = {"gpcm-empirical": GPCM(order="empirical")}
+"""Contestants that have no name in the registry of models."""
 SEED = 0
 _PER_ANSWER = {"sprite": 1.5e-4, "nrm": 1e-4, "lord": 4e-4}
 _GIBBS = 15.0
@@ -130,9 +114,7 @@ def contests(tests: Iterable[AnyTest], names: Callable[[AnyTest], Sequence[str]]
 
 def model_called(name: str) -> Model:
     """The contestant of this name."""
-    if name not in CONTESTANTS:
-        raise InputError("there is no such contestant", found=name, remedy=f"Choose among {', '.join(CONTESTANTS)}")
-    return CONTESTANTS[name]
+    return OWN[name] if name in OWN else model_of(name)
 
 
 def standings(found: Sequence[tuple[Part, Result]], names: Sequence[str]) -> pd.DataFrame:
