@@ -2,10 +2,10 @@
 
     python -m benchmarks.stress [--quick] [--seconds 20] [--engines em,gibbs] [--models sprite] [--only "one question"]
 
-Each cell gives the state of the fit and the processor's seconds that it took. `converged` is what the fit says of itself;
-where it does not, and says why, there is its largest R-hat. All numbers in such fits are finite. `stopped` is a run that
-Ctrl-C ended when the time was over, and which gave what it had; `refused` is a message, listed below the table.
-Anything else is a fault, and so is the exit code.
+Each cell gives the state of the fit and the processor's seconds that it took. `converged` is what the fit says of
+itself; where it does not, and says why, there is its largest R-hat. All numbers in such fits are finite. `stopped` is a
+run that Ctrl-C ended when the time was over, and which gave what it had; `refused` is a message, listed below the
+table. Anything else is a fault, and so is the exit code.
 """
 
 from __future__ import annotations
