@@ -88,5 +88,5 @@ def test_questions_without_key_stand_aside():
 def test_what_does_not_vary_has_no_correlation():
     frame = classical(of_codes([[0, 0], [0, 1], [0, 0], [0, 1]]))
     assert np.isnan(frame.item_rest[0])
-    with pytest.raises(InputError, match="groups >= 2"):
+    with pytest.raises(InputError, match="from 2 to 100"):
         classical(of_codes([[0, 0], [0, 1]]), groups=1)

@@ -167,8 +167,9 @@ def test_score_groups_and_their_shares_by_hand() -> None:
     assert table.share_mid[:2].tolist() == [0.5, 0.5]
     assert table.share_high[:2].tolist() == [1, 0]
     assert {"share_g1", "share_g2"} <= set(options(of, groups=2).columns)
-    with pytest.raises(InputError, match="at least 2"):
-        options(of, groups=1)
+    for groups in (1, 101, 2.0, True):
+        with pytest.raises(InputError, match="from 2 to 100"):
+            options(of, groups=groups)
 
 
 def test_a_wide_sprite_is_chosen_at_both_ends() -> None:

@@ -173,3 +173,17 @@ def test_every_model_and_engine_can_be_named():
 
     assert set(ModelName) == set(MODELS)
     assert set(EngineName) == set(ENGINES)
+
+
+def test_codes_that_a_terminal_would_obey_are_shown_and_not_sent(tmp_path, capsys):
+    wild = "\x1b[2J\x1b]0;title\x07"
+    (tmp_path / "a.csv").write_text("id,Q1,Q2\n" + "".join(f"r{i},{wild}{i % 2},B{i % 3}\n" for i in range(30)))
+    (tmp_path / "key.csv").write_text(f"question,correct\nQ1,{wild}\n")
+    fit = str(tmp_path / "a.nc")
+    assert run("check", str(tmp_path / "a.csv")) == 0
+    assert run("fit", str(tmp_path / "a.csv"), "--engine", "em", "-o", fit) == 0
+    assert run("options", fit) == 0
+    assert run("check", str(tmp_path / "a.csv"), "--key", str(tmp_path / "key.csv")) == 2
+    out, err = capsys.readouterr()
+    assert r"\x1b[2J" in out
+    assert "\x1b" not in out + err

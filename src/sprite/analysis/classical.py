@@ -15,6 +15,8 @@ from sprite.result.fit import Fit
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_GROUPS = 100
+
 
 def classical(fit: Fit, groups: int = 3) -> pd.DataFrame:
     """One row a question.
@@ -41,8 +43,7 @@ def classical(fit: Fit, groups: int = 3) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if groups < 2:
-        raise InputError("classical needs groups >= 2", found=groups)
+    refuse_groups(groups)
     responses = fit.responses
     table = _Marks(responses)
     by_group = table.shares(score_groups(table.score, groups), groups)
@@ -66,6 +67,12 @@ def classical(fit: Fit, groups: int = 3) -> pd.DataFrame:
         sd_score=float(np.sqrt(table.variance)) if some else np.nan,
     )
     return frame
+
+
+def refuse_groups(groups: object) -> None:
+    """Refuse a number of score groups that makes no sense: each is a column of its own."""
+    if isinstance(groups, bool) or not isinstance(groups, int | np.integer) or not 2 <= groups <= MOST_GROUPS:
+        raise InputError(f"groups must be a whole number from 2 to {MOST_GROUPS}", found=groups)
 
 
 def score_groups(score: Floats, groups: int) -> Ints:

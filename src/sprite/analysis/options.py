@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import rankdata
 
+from sprite.analysis.classical import refuse_groups
 from sprite.analysis.curves import curves, grid_of, interval, keyed_questions, row_labels
-from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
 from sprite.data.responses import Responses
 from sprite.kernels.passes import moments
@@ -52,8 +52,7 @@ def options(fit: Fit, groups: int = 3) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if isinstance(groups, bool) or not isinstance(groups, int | np.integer) or groups < 2:
-        raise InputError("options(groups=...) must be a whole number of at least 2", found=groups)
+    refuse_groups(groups)
     data = fit.responses
     layout, found = data.layout, curves(fit)
     questions, labels = row_labels(fit)

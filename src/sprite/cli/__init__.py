@@ -45,7 +45,7 @@ def _in_words(error: BaseException) -> str:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return printable(f"{where}cannot read or write: {error.strerror or error}. Check the disk and your permissions")
-    return str(error)
+    return printable(str(error))
 
 
 def _leave_output() -> None:

@@ -48,10 +48,12 @@ def _print_check(found: Check, *, quiet: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from sprite.core.errors import printable
+
     console = Console(highlight=False)
     if not quiet:
         for line in found.summary():
-            console.print(Text(line))
+            console.print(Text(printable(line)))
     findings = [finding for finding in found.findings if not quiet or finding.severity != "info"]
     if not findings:
         if not quiet:
@@ -63,6 +65,6 @@ def _print_check(found: Check, *, quiet: bool) -> None:
         table.add_column(name, overflow="fold")
     for finding in findings:
         severity = Text(finding.severity, style=style[finding.severity])
-        table.add_row(severity, Text(finding.message), Text(finding.remedy))
+        table.add_row(severity, Text(printable(finding.message)), Text(printable(finding.remedy)))
     console.print()
     console.print(table)

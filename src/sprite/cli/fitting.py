@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sprite.cli.options import Debug, Quiet, Seed, reads_answers, refuse_unwritable
-from sprite.core.errors import InputError
+from sprite.core.errors import InputError, printable
 
 if TYPE_CHECKING:
     from sprite.data.responses import Responses
@@ -107,7 +107,7 @@ def fit(
     if not quiet:
         told = five_lines(found)
         told += [f"Note: {message}" for message in found.messages if message not in "".join(told)]
-        print("\n".join([*told, f"Written to {output}; next: sprite report {output} -o report.html"]))
+        print("\n".join([*map(printable, told), f"Written to {output}; next: sprite report {output} -o report.html"]))
 
 
 def simulate(

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sprite.core.errors import InputError
+from sprite.core.errors import InputError, printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sprite.data.responses import Responses
+
+_LONGEST = 10_000  # characters of a cell in a printed table
 
 
 class Format(StrEnum):
@@ -229,4 +231,4 @@ def _print_frame(frame: pd.DataFrame) -> None:
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if value != value else f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) < 1e5 else f"{value:.4g}"
-    return "" if value is None else str(value)
+    return "" if value is None else printable(str(value), _LONGEST)

@@ -98,7 +98,7 @@ class Sprite(SoftmaxModel):
         rows = layout.n_rows
         if kind == "prior":
             mu = rng.normal(0.0, np.sqrt(self.nu_mu), rows)
-            nu = self.beta / rng.gamma(self.alpha, 1.0, rows)
+            nu = self._prior_variances((rows,), rng)
             return self._anchored(mu, nu, layout)
         difficulty = rng.normal(0.3, 0.5, layout.n_questions) if self.anchor != "correct" else np.zeros(1)
         key = np.zeros(rows, dtype=bool)
@@ -112,7 +112,7 @@ class Sprite(SoftmaxModel):
         mu, nu = np.array(values["mu"], float), np.array(values["nu"], float)
         rows = pick_rows(layout, mu.shape[:-1], rng)
         np.put_along_axis(mu, rows, rng.normal(0.0, np.sqrt(self.nu_mu), rows.shape), axis=-1)
-        np.put_along_axis(nu, rows, self.beta / rng.gamma(self.alpha, 1.0, rows.shape), axis=-1)
+        np.put_along_axis(nu, rows, self._prior_variances(rows.shape, rng), axis=-1)
         return self._anchored(mu, nu, layout)
 
     def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
@@ -120,6 +120,11 @@ class Sprite(SoftmaxModel):
         if self.mu_z != 0.0:
             return None
         return {"mu": -np.asarray(values["mu"], float), "nu": np.asarray(values["nu"], float)}
+
+    def _prior_variances(self, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draws within what floating point can work with: of a small alpha's prior most lies beyond."""
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.clip(self.beta / rng.gamma(self.alpha, 1.0, shape), 1e-100, 1e100)
 
     def _anchored(self, mu: Floats, nu: Floats, layout: Layout) -> dict[str, NDArray[np.generic]]:
         free_mu, free_nu = _free(self.anchor, layout)

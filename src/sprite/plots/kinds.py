@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Literal
 
 from sprite.core.errors import InputError
@@ -67,5 +68,7 @@ def plot(fit: Fit, kind: str, question: str | None = None, ability: float | None
     if ability is not None:
         if not chosen.ability:
             raise InputError(f"the chart {kind!r} is not drawn at one ability", remedy="Leave the ability out")
+        if not isfinite(ability):
+            raise InputError("an ability is a number", found=ability, remedy="Name one such as 0.5, or leave it out")
         given["ability"] = ability
     return chosen.draw(fit, **given)
