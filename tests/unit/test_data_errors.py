@@ -293,6 +293,11 @@ def test_columns_that_are_no_labels(array: pa.Array) -> None:
     assert "not labels" in str(error)
 
 
+@pytest.mark.parametrize("sign", ["é", '"', "\x85"])
+def test_a_line_that_names_an_impossible_separator(tmp_path: Path, sign: str) -> None:
+    assert sprite.read(put(tmp_path, f"sep={sign}\na\nb\n")).questions == (f"sep={sign}".strip(),)
+
+
 def test_pipes_are_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")  # opening it would wait for ever
     assert "pipe" in str(refused(tmp_path / "pipe"))

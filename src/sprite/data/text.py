@@ -20,6 +20,7 @@ from sprite.data.columns import TEXT, Column, from_arrow
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 MAX_COLUMNS = 50_000
+_SEPARATOR = r"[ !#-~\t]"  # what may be one: nothing that ends a line, quotes, or is beyond ASCII
 _HEAD = 1 << 20
 _BLOCK = 4 << 20  # larger than the default, so that there are fewer dictionaries to unite
 _SAMPLE_ROWS = 50
@@ -139,7 +140,7 @@ class TextTable:
 def open_text(path: Path, separator: str | None, encoding: str | None) -> TextTable:
     """Find out encoding and separator, and read the header."""
     file = str(path)
-    if separator is not None and not re.fullmatch(r"[ !#-~\t]", separator):
+    if separator is not None and not re.fullmatch(_SEPARATOR, separator):
         raise InputError(
             "a separator is one character, and no quotation mark",
             found=separator,
@@ -148,7 +149,7 @@ def open_text(path: Path, separator: str | None, encoding: str | None) -> TextTa
     refuse_beyond_memory(path.stat().st_size, "the file", file)
     encoding, quotes, how = _encoding(path, encoding)
     lines = _head(path, encoding)
-    told = re.fullmatch(r"sep=(.)", lines[0].strip("\r\n"), re.IGNORECASE) if lines else None
+    told = re.fullmatch(f"sep=({_SEPARATOR})", lines[0].strip("\r\n"), re.IGNORECASE) if lines else None
     if separator is None:
         separator = told[1] if told else _sniff(lines)
     rows = _parse(lines, separator)
