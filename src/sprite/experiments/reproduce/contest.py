@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 OWN: dict[str, Model] = {"gpcm-empirical": GPCM(order="empirical")}
 """Contestants that have no name in the registry of models."""
 SEED = 0
+_ENOUGH = 3
+"""Patterns from which on a standard error is shown."""
 _PER_ANSWER = {"sprite": 1.5e-4, "nrm": 1e-4, "lord": 4e-4}
 _GIBBS = 15.0
 """By which time is guessed before any is known: seconds an answer by EM, and how many times as long Gibbs takes."""
@@ -173,13 +175,13 @@ def with_deviation(name: str) -> Shown:
 
 
 def with_difference(name: str) -> Shown:
-    """The score of the first column; in the others the difference to it and its standard error."""
+    """The score of the first column; in the others the difference to it and, of three patterns or more, its error."""
 
     def cell(line: Line, column: int) -> str:
         if column == 0:
             return f"{line[name]:.4f}"
         error = line[f"diff_{name}_se"]
-        return f"{line[f'diff_{name}']:+.4f}" + (f" ± {error:.4f}" if error == error else "")
+        return f"{line[f'diff_{name}']:+.4f}" + (f" ± {error:.4f}" if line["repeats"] >= _ENOUGH else "")
 
     return cell
 
