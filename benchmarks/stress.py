@@ -14,6 +14,7 @@ import argparse
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,9 +34,9 @@ from sprite.result.fit import Fit
 
 ENGINES: dict[str, Engine] = {
     "em": EM(),
-    "gibbs": Gibbs(chains=2, draws=250, warmup=150, starts=2),
-    "nuts": NUTS(chains=2, draws=250, warmup=150, starts=2),
-    "metropolis": Metropolis(chains=2, warmup=2000, draws=2500, thin=10),
+    "gibbs": Gibbs(chains=2, draws=100, warmup=100, starts=2),
+    "nuts": NUTS(chains=2, draws=100, warmup=100, starts=2),
+    "metropolis": Metropolis(chains=2, warmup=1000, draws=1000, thin=5),
 }
 """Fewer draws than one would ask for: what is looked for here is not precision."""
 RESPONDENTS, QUESTIONS = 100, 20
@@ -57,7 +58,7 @@ def main() -> None:
     print("| test | model |", " | ".join(engines), "|")
     print("|" + "---|" * (len(engines) + 2))
     reasons: dict[str, list[str]] = {}
-    faults = 0
+    outcomes: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for kind in (kind for kind in AWKWARD if given.only in kind):
         responses = AWKWARD[kind](*size)
         for model in given.models.split(","):
@@ -65,14 +66,32 @@ def main() -> None:
             for engine in engines:
                 state, reason, seconds = outcome(responses, model, ENGINES[engine], given.seconds)
                 cells.append(f"{state} · {seconds:.1f} s")
-                faults += state == "FAULT"
+                outcomes.setdefault((kind, engine), []).append((state, seconds))
                 if reason:
                     reasons.setdefault(reason, []).append(f"{kind}, {model} by {engine}")
             print(f"| {kind} | {model} |", " | ".join(cells), "|", flush=True)
+    print("\nAll models together:\n")
+    print_summary(outcomes)
     print("\nReasons, and where they were given:\n")
     for reason, places in reasons.items():
         print(f"- {reason} ({places[0]}" + (f", and {len(places) - 1} more)" if len(places) > 1 else ")"))
+    faults = sum(state == "FAULT" for each in outcomes.values() for state, _ in each)
     sys.exit(f"{faults} faults" if faults else 0)
+
+
+def print_summary(outcomes: dict[tuple[str, str], list[tuple[str, float]]]) -> None:
+    """One line a test, one column an engine: how many models ended how, and the longest time."""
+    engines = list(dict.fromkeys(engine for _, engine in outcomes))
+    print("| test |", " | ".join(engines), "|")
+    print("|" + "---|" * (len(engines) + 1))
+    for kind in dict.fromkeys(kind for kind, _ in outcomes):
+        cells = []
+        for engine in engines:
+            found = outcomes[kind, engine]
+            apart = Counter(state for state, _ in found if state in ("stopped", "refused", "FAULT"))
+            parts = [f"{len(found) - apart.total()} finite", *(f"{n} {state}" for state, n in apart.items())]
+            cells.append(f"{', '.join(parts)} · {max(seconds for _, seconds in found):.1f} s")
+        print(f"| {kind} |", " | ".join(cells), "|")
 
 
 def outcome(responses: Responses, model: str, engine: Engine, seconds: float) -> tuple[str, str, float]:
