@@ -168,3 +168,39 @@ def test_relocation_leaves_the_posterior_as_it_is(monkeypatch: pytest.MonkeyPatc
         if abs(error) > 3:
             print(f"ALERT: {error:.1f} standard errors")
         assert abs(error) < 4.5
+
+
+def test_a_faint_option_has_its_share_of_the_answers_at_every_ability() -> None:
+    posterior = posterior_of(2000, 3, 4, 6, Sprite())
+    layout, rng = posterior.layout, np.random.default_rng(0)
+    rare = int(np.argmin(layout.count))
+    faint = Sprite().faint(layout, rng)
+    x = posterior.packing.pack(Sprite().sample(layout, "exam", rng))
+    own = posterior.packing.rows == rare
+    x[own] = posterior.packing.pack(faint)[own]
+    share = np.exp(posterior.table(x)[rare])
+    middle = np.abs(posterior.grid.nodes) < 1.0
+    assert share[middle].max() < 3.0 * share[middle].min()
+    expected = float(share @ np.exp(posterior.grid.log_weight)) * layout.count.sum() / layout.n_questions
+    assert 0.2 < expected / (layout.count[rare] + 2.0) < 5.0
+
+
+def test_where_a_survey_looked_faint_options_and_visits_are_remembered() -> None:
+    posterior = posterior_of(150, 4, 4, 3, Sprite())
+    part, rng = part_of(posterior), np.random.default_rng(1)
+    x = posterior.packing.pack(Sprite().sample(posterior.layout, "exam", rng))
+    found = survey(posterior, part, x[None], rng)
+    flat = found.places[part.rare][:, :, 1].max(axis=1)
+    total = np.add.reduceat(part.layout.count, part.layout.first[:-1])[part.layout.question][part.rare]
+    assert np.all(flat > np.log(total / (part.layout.count[part.rare] + 2.0)))
+    visits = np.tile(x, (40, 1))
+    visits[::2, part.entries] += 3.0
+    found.remember(visits, rng)
+    row = int(part.rare[0])
+    here = x[part.entries][part.own[row]]
+    assert np.isclose(found.places[row], here).all(axis=1).any()
+    assert np.isclose(found.places[row], here + 3.0).all(axis=1).any()
+    waverers = found.of_waverers(posterior, visits)
+    assert waverers is not None
+    assert len(waverers.part.rare) == len(part.rare)
+    assert found.of_waverers(posterior, np.tile(x, (40, 1))) is None

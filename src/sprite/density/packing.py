@@ -114,7 +114,7 @@ class Packing:
 
     def log_jacobian(self, x: Floats) -> Floats:
         """Log |d natural / d x| of each question, shape (..., Q); its gradient is 1 where exponentiated."""
-        return self.sum_by_question(np.where(self.exponentiated, x, 0.0))
+        return self.sum_by_question(np.where(self.exponentiated, np.clip(x, -_FAR, _FAR), 0.0))
 
     def sum_by_question(self, entries: Floats) -> Floats:
         """Sum the entries of each question."""

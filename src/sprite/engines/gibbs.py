@@ -34,7 +34,8 @@ GLOBAL_EIGENVALUE = 2.0
 MOST_GLOBAL = 3
 GLOBAL_EVERY = 4
 REFRESH_EVERY = 4
-RELOCATE_ALL_EVERY = 8
+RELOCATE_ALL_EVERY, WARMING_RELOCATE_ALL_EVERY = 8, 2
+"""Sweeps after which every rarely chosen option is offered other places; fewer in the warm-up, to find who needs it."""
 SURVEY_AT = (0.2, 0.6)
 """Shares of the warm-up after which rarely chosen options are surveyed anew, from where the chains are then."""
 
@@ -120,28 +121,32 @@ class _Relocations:
     """Rarely chosen options: what is known of where they may stand, learned anew during the warm-up."""
 
     found: Survey | None
-    waverers: Survey | None
-    """The options among them that may stand in places far apart, offered others in every sweep."""
+    waverers: Survey | None = None
+    """The options among them that stand now here, now far away, offered other places in every sweep."""
     visits: list[Floats] = field(default_factory=list)
 
     @classmethod
     def at(cls, posterior: Posterior, x: Floats, rng: np.random.Generator) -> _Relocations:
         part = Part.of(posterior)
-        found = survey(posterior, part, x[None], rng) if part else None
-        return cls(found, None)
+        return cls(survey(posterior, part, x[None], rng) if part else None)
 
-    def learn(self, posterior: Posterior, x: Floats, again: bool, rng: np.random.Generator) -> None:
+    def survey_again(self, posterior: Posterior, x: Floats, rng: np.random.Generator) -> None:
         if self.found:
-            self.visits.append(x)
-            if again:
-                self.found = survey(posterior, self.found.part, x, rng)
-                self.found.remember(np.concatenate(self.visits), rng)
-                self.waverers = self.found.of_waverers(posterior)
+            self.found = survey(posterior, self.found.part, x, rng)
+            self.found.remember(np.concatenate(self.visits), rng)
+
+    def end_warmup(self, posterior: Posterior) -> None:
+        if self.found and self.visits:
+            settled = self.visits[len(self.visits) // 4 :]
+            self.waverers = self.found.of_waverers(posterior, np.concatenate(settled))
 
     def move(
-        self, posterior: Posterior, x: Floats, table: Floats, sweep: int, rng: np.random.Generator
+        self, posterior: Posterior, x: Floats, table: Floats, sweep: int, warming: bool, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        offered = self.found if sweep % RELOCATE_ALL_EVERY == 0 else self.waverers
+        if warming:
+            self.visits.append(x)
+        everything = sweep % (WARMING_RELOCATE_ALL_EVERY if warming else RELOCATE_ALL_EVERY) == 0
+        offered = self.found if everything else self.waverers
         return relocate(posterior, offered, x, table, rng) if offered else (x, table)
 
 
@@ -162,26 +167,29 @@ def _sample(
     acceptance = np.full((chains, settings.draws), np.nan)
     table = posterior.table(x, ranks)
     told, n_kept, accepted = 0.0, 0, np.zeros((chains, layout.n_questions))
-    surveys = {int(share * settings.warmup) for share in SURVEY_AT}
+    surveys = {int(share * settings.warmup) for share in SURVEY_AT} - {0}
     try:
         for number in range(total):
             warming = number < settings.warmup
             gain = 2.0 / (1.0 + number) ** 0.6
-            if warming:
-                rare.learn(posterior, x, number in surveys, rng)
+            if number in surveys:
+                rare.survey_again(posterior, x, rng)
+            if number == settings.warmup:
+                rare.end_warmup(posterior)
             if len(plan.directions) and number % GLOBAL_EVERY == 0:
                 x, table, rate = move_together(
                     posterior, plan.directions, x, ranks, table, float(np.exp(global_scale)), rng
                 )
                 global_scale += gain * (rate - 0.3) if warming else 0.0
-            x, table = rare.move(posterior, x, table, number, rng)
+            x, table = rare.move(posterior, x, table, number, warming, rng)
             anew = number % REFRESH_EVERY == 0 and not rare.found
             x, ranks, probability = sweep(
                 posterior, plan.metric, x, ranks, table, np.exp(log_step), settings.leaps, anew, rng
             )
             accepted = accepted if probability is None else probability
             if warming and probability is not None:
-                log_step += gain * (probability.mean(axis=0) - TARGET)
+                # The median: one chain that is nowhere for now shall not make the steps of all too small.
+                log_step += gain * (np.median(probability, axis=0) - TARGET)
             table = posterior.table(x, ranks)
             draw = number - settings.warmup
             if draw >= 0 and draw % settings.thin == settings.thin - 1:

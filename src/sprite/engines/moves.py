@@ -16,8 +16,8 @@ from sprite.density.posterior import Posterior
 from sprite.kernels.sprites import move_sprites
 from sprite.models.intervals import swap_neighbours
 
-TARGET = 0.8
-"""Acceptance that the step sizes are adapted to."""
+TARGET = 0.9
+"""Acceptance, at the median over chains, that the step sizes are adapted to: longer steps turn back on themselves."""
 
 
 @dataclass

@@ -27,21 +27,27 @@ VISITS = 32
 SURVEYED = 384
 """Places looked at in each round of the survey."""
 ROUNDS = 3
+FAINT = 12
+"""Of the places, so many are where an option would be chosen alike at every ability.
+
+That may be ten of the prior's deviations away, too far for the survey to find; and a chain that gets there by itself
+would not leave for long if it were not proposed.
+"""
 BEYOND = np.array([1.0, 3.0])
-"""Widths, in units of the prior's, of where the survey begins."""
+"""Widths, in units of the prior's and for each entry by itself, of where the survey begins."""
 POWERS = (0.5, 0.12)
 """Half of the places are kept by their weights to the first power, half to the second, so that lesser modes remain."""
-NEIGHBOURS = 12
+NEIGHBOURS = 6
 """Places near by from which the spread around each place is taken, so that each mode has a spread of its own."""
 WIDTHS = np.array([1.0, 5.0])
 """Widths of the kernels in units of that spread: among the neighbours, or where nobody was."""
 SHARES = np.array([0.8, 0.2])
 """How often each is proposed from."""
-FAR_APART = 1.1
-"""An option whose places deviate more than this in an entry of x needs relocation; others get about by themselves."""
+FAR_APART = 0.8
+"""An option that deviates more than this in an entry of x needs relocation often; others get about by themselves."""
 ROOM = 10_000_000
 """Entries of candidates' tables that a survey holds at once."""
-CANDIDATES = 6
+CANDIDATES = 8
 """Places proposed at once to an option."""
 
 
@@ -75,14 +81,17 @@ class Survey:
         here = x[:, part.entries]
         for changing in part.turns():
             rows = np.broadcast_to(changing, (len(x), len(changing)))
-            here = part.put(rows, self.draw(np.maximum(rows, 0), rng), here)
+            here = part.put(rows, self.places[rows, rng.integers(PLACES, size=rows.shape)], here)
         out = x.copy()
         out[:, part.entries] = here
         return out
 
     def resample(self, changing: Ints, at: Floats, log_weight: Floats, rng: np.random.Generator) -> None:
-        """Keep places of the rows that change by their weights, (looks, Q)."""
+        """Keep places of the rows that change by their weights, (states, looks, Q); every state counts the same."""
         questions = np.flatnonzero(changing >= 0)
+        top = log_weight.max(axis=1, keepdims=True)
+        log_weight = (log_weight - np.where(np.isfinite(top), top, 0.0)).reshape(-1, len(changing))
+        at = at.reshape(-1, *at.shape[2:])
         weight = np.mean([_normalised(power * log_weight[:, questions]) for power in POWERS], axis=0)
         picked = (np.cumsum(weight, axis=0) < rng.random((PLACES, 1, len(questions)))).sum(axis=1)
         self._settle(changing[questions], np.swapaxes(at[np.minimum(picked, len(at) - 1), questions], 0, 1))
@@ -94,9 +103,20 @@ class Survey:
         """
         some = visits[rng.choice(len(visits), min(VISITS, len(visits)), replace=False)][:, self.part.entries]
         for changing in self.part.turns():
-            rows = changing[changing >= 0]
-            own = self.part.take(np.broadcast_to(changing, (len(some), len(changing))), some)[:, changing >= 0]
-            self._settle(rows, np.concatenate([self.places[rows, len(some) :], np.swapaxes(own, 0, 1)], axis=1))
+            own = self.part.take(np.broadcast_to(changing, (len(some), len(changing))), some)
+            self._add(changing[changing >= 0], own[:, changing >= 0])
+
+    def allow_for_faint(self, rng: np.random.Generator) -> None:
+        """Put guesses at where options would be chosen alike at every ability in the place of some surveyed ones."""
+        part = self.part
+        guesses = [part.model.faint(part.layout, rng) for _ in range(FAINT)]
+        x = np.array([part.packing.pack(values) for values in guesses if values is not None])
+        if len(x):
+            self._add(part.rare, np.where(part.own >= 0, x[:, part.own], 0.0)[:, part.rare])
+
+    def _add(self, rows: Ints, some: Floats) -> None:
+        """Let these places, (some, rows, entries), be remembered instead of as many that came first."""
+        self._settle(rows, np.concatenate([self.places[rows, len(some) :], np.swapaxes(some, 0, 1)], axis=1))
 
     def _settle(self, rows: Ints, places: Floats) -> None:
         """Let these, (rows, places, entries), be the rows' places, each with the spread of those around it."""
@@ -108,11 +128,11 @@ class Survey:
             self.places[row] = own
             self.spread[row] = np.maximum(own[near].std(axis=1), 0.1 * unit)
 
-    def of_waverers(self, posterior: Posterior) -> Survey | None:
-        """The same for those options alone that may stand in places far apart; None if there is none."""
+    def of_waverers(self, posterior: Posterior, visits: Floats) -> Survey | None:
+        """The same for those options alone that chains have seen in places far apart; None if there is none."""
         part = self.part
-        apart = self.places.std(axis=1).max(axis=-1)
-        waverers = part.rare[apart[part.rare] > FAR_APART]
+        deviation = np.where(part.own >= 0, visits[:, part.entries].std(axis=0)[part.own], 0.0).max(axis=1)
+        waverers = part.rare[deviation[part.rare] > FAR_APART]
         if not len(waverers):
             return None
         fewer = Part.around(posterior, part.rows[waverers])
@@ -138,11 +158,12 @@ def survey(posterior: Posterior, part: Part, states: Floats, rng: np.random.Gene
     looks = SURVEYED // len(states)
     prior = np.array([part.packing.pack(part.model.sample(layout, "prior", rng)) for _ in range(SURVEYED)])
     # Far wider than the prior: a few choosers can hold an option where it has hardly any mass.
-    prior = prior.mean(axis=0) + (prior - prior.mean(axis=0)) * rng.choice(BEYOND, size=(SURVEYED, 1))
+    prior = prior.mean(axis=0) + (prior - prior.mean(axis=0)) * rng.choice(BEYOND, size=prior.shape)
     for changing in part.turns():
         rows = np.broadcast_to(changing, (len(states), looks, len(changing)))
         wide = part.take(np.broadcast_to(changing, (SURVEYED, len(changing))), prior)
-        found.resample(changing, wide, np.zeros(wide.shape[:-1]), rng)
+        found.resample(changing, wide[None], np.zeros((1, *wide.shape[:-1])), rng)
+        seen, gains = [], []  # in all rounds: what a later one happens to miss is not forgotten
         for _ in range(ROUNDS):
             at = found.draw(np.maximum(rows, 0), rng)
             candidates = part.put(rows, at, np.repeat(states[:, None, part.entries], looks, axis=1))
@@ -159,10 +180,10 @@ def survey(posterior: Posterior, part: Part, states: Floats, rng: np.random.Gene
 
                 each(len(states), task)
             gain += part.log_prior(candidates) - found.log_density(rows, at)
-            gain = np.where(np.isfinite(gain), gain, -np.inf)
-            top = gain.max(axis=1, keepdims=True)
-            gain -= np.where(np.isfinite(top), top, 0.0)  # every state counts the same
-            found.resample(changing, np.concatenate(list(at)), np.concatenate(list(gain)), rng)
+            seen.append(at)
+            gains.append(np.where(np.isfinite(gain), gain, -np.inf))
+            found.resample(changing, np.concatenate(seen, axis=1), np.concatenate(gains, axis=1), rng)
+    found.allow_for_faint(rng)
     return found
 
 

@@ -109,6 +109,13 @@ class Model(ABC):
         hardly anybody chose, of which the likelihood says little, get about.
         """
 
+    def faint(self, layout: Layout, rng: np.random.Generator) -> dict[str, NDArray[np.generic]] | None:
+        """A guess, with some noise, at parameters with which each option is chosen at every ability as seldom as it is.
+
+        Samplers propose them to options that hardly anybody chose; None where no such place lies apart from others.
+        """
+        return None
+
     @abstractmethod
     def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
         """The values that say the same of -ability, or None where neither likelihood nor prior are symmetric."""

@@ -115,6 +115,16 @@ class Sprite(SoftmaxModel):
         np.put_along_axis(nu, rows, self._prior_variances(rows.shape, rng), axis=-1)
         return self._anchored(mu, nu, layout)
 
+    def faint(self, layout: Layout, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+        """Variances so large that an option has its share of the answers from all alike, wherever its mean is.
+
+        Beside a key of variance 1 a flat sprite's share is near 2.6 / sqrt(nu); the prior adds 2 alpha to its count.
+        """
+        total = layout.sum_by_question(layout.count.astype(float))[layout.question]
+        share = rng.gamma(layout.count + 2.0 * self.alpha) / (2.6 * np.maximum(total, 1.0))
+        mu = rng.normal(0.0, np.sqrt(self.nu_mu), layout.n_rows)
+        return self._anchored(mu, np.maximum(share, 1e-50) ** -2.0, layout)
+
     def reflect(self, values: Values, layout: Layout) -> dict[str, NDArray[np.generic]] | None:
         """Means change sign; with a mean ability other than 0 the prior is not symmetric."""
         if self.mu_z != 0.0:
