@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("kernels", "loading", "scoring", "reporting", "scaling", "verdicts", "peers", "sampling")
+BENCHMARKS = ("kernels", "loading", "scoring", "reporting", "scaling", "verdicts", "peers", "sampling", "convergence")
 
 
 def main() -> None:

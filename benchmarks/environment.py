@@ -9,21 +9,22 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-PEERS = ROOT.parent / ".venv-peers"
-REQUIREMENTS = ROOT / "peers" / "requirements.txt"
+REQUIREMENTS = {"": ROOT / "peers" / "requirements.txt", "-pystan": ROOT / "peers" / "requirements-pystan.txt"}
+"""PyStan apart, for it does not build everywhere."""
 THREADS = ("SPRITE_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
-def peer_python() -> Path:
-    """The interpreter of the peers' environment, made or brought up to date with `peers/requirements.txt`."""
-    python = PEERS / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    stamp = PEERS / "requirements.txt"
-    wanted = REQUIREMENTS.read_text()
+def peer_python(which: str = "") -> Path:
+    """The interpreter of the peers' environment, made or brought up to date with its requirements."""
+    folder, requirements = ROOT.parent / f".venv-peers{which}", REQUIREMENTS[which]
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp = folder / "requirements.txt"
+    wanted = requirements.read_text()
     if not stamp.exists() or stamp.read_text() != wanted:
         print("making the peers' environment ...", file=sys.stderr)
         if not python.exists():
-            venv.create(PEERS, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", REQUIREMENTS], check=True)
+            venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "-r", requirements], check=True)
         stamp.write_text(wanted)
     return python
 

@@ -1,10 +1,10 @@
-"""How many effective draws a second, beside NumPyro's NUTS on the same posterior of the same answers?
+"""How many effective draws a second, beside the NUTS of NumPyro or PyStan on the same posterior of the same answers?
 
-Run as ``python -m benchmarks.sampling [--quick] [--engine gibbs|nuts] [--only TEST]``. NumPyro samples the uncollapsed
-posterior (every ability a parameter) in an environment of its own, `.venv-peers`, made here from
-`peers/requirements.txt`, and starts at our mode. Both sides run one after the other, so that neither disturbs the
-other; the ESS of every free mean and log variance is computed here for both with the same code. A run with an R-hat
-of 1.05 or more does not count.
+Run as ``python -m benchmarks.sampling [--quick] [--engine gibbs|nuts] [--peer numpyro|pystan] [--only TEST]``. The peer
+samples the uncollapsed posterior (every ability a parameter) in an environment of its own, made here from
+`peers/requirements.txt` or `peers/requirements-pystan.txt`, and starts at our mode. Both sides run one after the
+other, so that neither disturbs the other; the ESS of every free mean and log variance is computed here for both with
+the same code. A run with an R-hat of 1.05 or more does not count.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ CHAINS, WARMUP, DRAWS = 4, 500, 1000
 SIZES = {"500 x 30 x 4": (500, 30, 4), "1567 x 60 x 4": (1567, 60, 4)}
 RHAT_LIMIT = 1.05
 TARGET_MEDIAN, TARGET_MINIMUM = 20.0, 10.0
+PEERS = {"numpyro": "NumPyro NUTS", "pystan": "PyStan NUTS"}
 
 
 @dataclass(frozen=True)
@@ -86,16 +87,18 @@ def write_problem(path: Path, problem: Any, run: Any) -> Any:
     return rows
 
 
-def numpyro_side(problem_path: Path, warmup: int, draws: int) -> Side:
-    """NumPyro in its own process."""
+def peer_side(peer: str, problem_path: Path, warmup: int, draws: int) -> Side:
+    """NumPyro or PyStan in its own process."""
     settings = {"warmup": warmup, "draws": draws, "chains": CHAINS, "seed": 0, "chain_method": "parallel"}
     out = problem_path.with_name("draws.npz")
-    command = [peer_python(), ROOT / "peers" / "numpyro_sprite.py", problem_path, out, json.dumps(settings)]
+    python = peer_python("-pystan" if peer == "pystan" else "")
+    command = [python, ROOT / "peers" / f"{peer}_sprite.py", problem_path, out, json.dumps(settings)]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     told = json.loads(printed.splitlines()[-1])
     saved = np.load(out)
     seconds = (told["draw_seconds"], told["warmup_seconds"] + told["draw_seconds"], told["compile_seconds"])
-    return side("NumPyro NUTS", np.concatenate([saved["mu"], saved["log_nu"]], axis=-1), seconds, f"{CHAINS} devices")
+    threads = f"{CHAINS} devices" if peer == "numpyro" else f"{CHAINS} processes"
+    return side(PEERS[peer], np.concatenate([saved["mu"], saved["log_nu"]], axis=-1), seconds, threads)
 
 
 def engine_of(name: str, draws: int | None) -> Any:
@@ -178,6 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one small test and few draws, to see that it runs")
     parser.add_argument("--engine", choices=("gibbs", "nuts"), default="gibbs")
+    parser.add_argument("--peer", choices=tuple(PEERS), default="numpyro")
     parser.add_argument("--sat12", type=Path, default=SAT12, help="folder with SAT12's responses.csv and key.csv")
     parser.add_argument("--only", help="run only the test of this name")
     options = parser.parse_args()
@@ -191,7 +195,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "problem.npz"
             rows = write_problem(path, problem, run)
-            theirs = numpyro_side(path, *((100, 100) if options.quick else (WARMUP, DRAWS)))
+            theirs = peer_side(options.peer, path, *((100, 100) if options.quick else (WARMUP, DRAWS)))
         ours = our_side(options.engine, problem, rows, 100 if options.quick else None)
         met &= show(name, ours, theirs)
     if options.quick:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from sprite.core.errors import InputError
 from sprite.experiments.reproduce.page import filled
 from sprite.experiments.reproduce.parts import Choice
 from sprite.experiments.reproduce.study import EXPERIMENTS, Study
@@ -81,6 +82,23 @@ def test_a_second_run_computes_nothing(everything):
     assert not failures
     assert unit_files(everything) == before
     assert tables["order_loss"].frame["repeats"].max() == 2
+
+
+def test_the_archives_alone_are_enough_to_go_on_from(everything, tmp_path):
+    for name in EXPERIMENTS:
+        copied = tmp_path / f"units_{name}.csv"
+        copied.write_bytes((everything / copied.name).read_bytes())
+    study = Study.at(tmp_path, None, True, 1, Choice())
+    for name in EXPERIMENTS:
+        units, there, left = study.plan(name)
+        assert (units, left) == (there, 0.0)
+    study.run("order", lambda *told: None)
+    assert not unit_files(tmp_path)
+    for name in ("order_loss.csv", "order_agreement.csv", "units_order.csv"):
+        assert (tmp_path / name).read_bytes() == (everything / name).read_bytes()
+    copied.write_text(copied.read_text()[:-50])
+    with pytest.raises(InputError, match="damaged"):
+        study.plan(name="information")
 
 
 def test_a_killed_run_goes_on(everything, tmp_path):

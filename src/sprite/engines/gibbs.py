@@ -34,7 +34,7 @@ GLOBAL_EIGENVALUE = 2.0
 MOST_GLOBAL = 3
 GLOBAL_EVERY = 4
 REFRESH_EVERY = 4
-RELOCATE_ALL_EVERY, WARMING_RELOCATE_ALL_EVERY = 8, 2
+RELOCATE_ALL_EVERY, WARMING_RELOCATE_ALL_EVERY = 4, 2
 """Sweeps after which every rarely chosen option is offered other places; fewer in the warm-up, to find who needs it."""
 SURVEY_AT = (0.2, 0.6)
 """Shares of the warm-up after which rarely chosen options are surveyed anew, from where the chains are then."""

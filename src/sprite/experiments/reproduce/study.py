@@ -15,7 +15,7 @@ from sprite.experiments.reproduce.material import AnyTest, real_tests, stand_ins
 from sprite.experiments.reproduce.outputs import Table, note, write_tables
 from sprite.experiments.reproduce.parts import Choice, Part, chosen
 from sprite.experiments.reproduce.settings import FULL, QUICK, Settings
-from sprite.experiments.store import Store
+from sprite.experiments.store import Store, write_archive
 from sprite.experiments.work import Result, arrivals
 
 Tables = dict[str, Table]
@@ -78,7 +78,7 @@ class Study:
     def plan(self, name: str) -> tuple[int, int, float]:
         """How many units this run is about, how many of them are there, and the seconds that the rest will take."""
         units = chosen(self.parts(name), self.choice)
-        budget, store, there = Budget(units, self.jobs), self._units(), 0
+        budget, store, there = Budget(units, self.jobs), self._units(name), 0
         for unit in units:
             found = store.get(unit.settings)
             if found is not None:
@@ -95,7 +95,7 @@ class Study:
                 "there is nothing to do: no unit fits --test, --model, --engine and --repeats",
                 remedy=f"Tests: {', '.join(dict.fromkeys(part.test_name for part in everything))}",
             )
-        budget, store = Budget(units, self.jobs), self._units()
+        budget, store = Budget(units, self.jobs), self._units(name)
         failures = []
         with closing(arrivals(units, self.jobs, store)) as coming:
             for done, arrival in enumerate(coming, start=1):
@@ -109,8 +109,13 @@ class Study:
             raise SpriteError(f"every unit failed; the first: {failures[0]}")
         tables = EXPERIMENTS[name].tables(everything, found)
         write_tables(self.store, tables)
+        write_archive(self._archive(name), ((part.settings, part.words, result) for part, result in found))
         note(self.store, name, command, len(found), sum(result["seconds"] for _, result in found))
         return tables, failures
 
-    def _units(self) -> Store:
-        return Store.at(self.store / "units")
+    def _units(self, name: str) -> Store:
+        return Store.at(self.store / "units", self._archive(name))
+
+    def _archive(self, name: str) -> Path:
+        """All results of an experiment in one file, small enough to be kept with the tables."""
+        return self.store / f"units_{name}.csv"
