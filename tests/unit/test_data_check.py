@@ -75,7 +75,7 @@ def test_item_rest_correlations_agree_with_numpy() -> None:
 
 def test_missing_keys() -> None:
     assert "no key" in only(look(exam(), None), "no_key")
-    assert "1 of 12 questions have no key: 'Q12'" in only(
+    assert "1 of 12 questions has no key: 'Q12'" in only(
         look(exam(), {q: a for q, a in KEY.items() if q != "Q12"}), "unkeyed_questions"
     )
 
@@ -112,6 +112,31 @@ def test_columns_that_are_no_questions() -> None:
     assert {finding.question for finding in check.of("not_a_question")} == {"Total", "when", "comment on Q1"}
     assert "'same' chose 'yes'" in only(check, "constant_question")
     assert "'void'" in only(check, "empty_question")
+
+
+@pytest.mark.parametrize("key", [KEY, None], ids=["key", "no key"])
+def test_numbers_with_fractions_are_no_question(key: object) -> None:
+    frame = exam()
+    frame["Zeit"] = [f"{i % 25},5" for i in range(N)]
+    frame["Q13"] = [("3,14", "2,72", "1,41")[i % 3] for i in range(N)]
+    assert "'Zeit'" in only(look(frame, key), "not_a_question")
+
+
+def test_many_options_without_a_key_are_no_question_in_a_test_with_one() -> None:
+    frame = exam()
+    frame["Punkte"] = [str(i % 30) for i in range(N)]
+    check = look(frame)
+    assert "'Punkte'" in only(check, "not_a_question")
+    assert only(check, "unkeyed_questions") == "1 of 13 questions has no key: 'Punkte'."
+    assert not look(frame, {**KEY, "Punkte": "7"}).of("not_a_question")
+
+
+def test_a_long_table_of_something_else_than_options() -> None:
+    long = exam().melt("respondent", var_name="question", value_name="seconds")
+    long["seconds"] = [f"{i % 200}.5" for i in range(len(long))]
+    check = look(long, None)
+    assert only(check, "not_options").startswith("The answers do not look like options: 12 of 12 questions")
+    assert not check.of("not_a_question")
 
 
 def test_missing_patterns() -> None:

@@ -40,7 +40,19 @@ def test_duplicate_respondent(tmp_path: Path) -> None:
     error = refused(path)
     assert (error.file, error.row, error.column, error.found) == (str(path), 6, "respondent", "ann\nlee")
     assert "the first on line 2" in str(error)
-    assert "layout='long'" in error.remedy
+    assert "layout='long' (--layout long)" in error.remedy
+
+
+@pytest.mark.parametrize(
+    ("header", "role"),
+    [("student,item", "response"), ("student,answer", "question"), ("item,answer", "respondent")],
+)
+def test_a_long_table_without_one_of_its_columns(tmp_path: Path, header: str, role: str) -> None:
+    path = put(tmp_path, f"{header}\nx,p\nx,q\ny,p\n")
+    for error in (refused(path), refused(path, layout="long")):
+        assert error.file == str(path)
+        assert f"The column of the {role}s is called" in error.remedy
+        assert f"{role}= (--{role})" in error.remedy
 
 
 def test_duplicate_question(tmp_path: Path) -> None:

@@ -152,6 +152,7 @@ def test_names_of_rows_as_r_writes_them(tmp_path: Path) -> None:
 
 def test_respondents_are_numbered_when_there_are_no_names(tmp_path: Path) -> None:
     responses = sprite.read(put(tmp_path, "Q1,Q2\nA,B\nB,B\nC,A\n"))
+    assert "No column names the respondents: they are numbered from 1." in responses.notes
     assert responses.questions == ("Q1", "Q2")
     assert responses.respondents.tolist() == ["1", "2", "3"]
 

@@ -78,7 +78,7 @@ def unknown_question(question: str, questions: Sequence[str], what: str, where: 
     close = [name for name in questions if alike(name) == alike(question)]
     if not close and len(question) < _NAME:
         close = get_close_matches(question, [name for name in questions if len(name) < _NAME], n=1)
-    remedy = f"Did you mean {close[0]!r}?" if close else f"The questions are {_some(questions)}"
+    remedy = f"Did you mean {close[0]!r}? If not, leave it out" if close else f"The questions are {_some(questions)}"
     return InputError(
         f"the {what} names a question that the answers do not have", found=question, remedy=remedy, **where
     )

@@ -27,6 +27,7 @@ _NO_QUESTION = RESPONDENT | {
     *("comment", "comments", "remarks", "notes", "feedback", "age", "gender", "group", "class", "section", "school"),
 }
 _TIME = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d{2}.*")
+_FRACTION = re.compile(r"[+-]?\d*[.,]\d+")
 _NO_ANSWER = {".", "-", "--", "*", "?", "x", "blank", "omit", "omitted", "none", "missing", "noanswer", "notreached"}
 
 
@@ -64,14 +65,15 @@ def sizes(r: Responses) -> Iterator[Finding]:
 def questions(r: Responses) -> Iterator[Finding]:
     """Questions without a choice, or that are no questions."""
     count = r.count
+    crowded: list[Finding] = []
     for j, (name, labels) in enumerate(zip(r.questions, r.options, strict=True)):
         own = count[r.first[j] : r.first[j + 1]]
         answers = int(own.sum())
         chosen = [label for label, n in zip(labels, own, strict=True) if n]
         if plain(name) in _NO_QUESTION or (chosen and all(_TIME.fullmatch(label) for label in chosen)):
             yield _no_question(name, "its name or content says so")
-        elif len(chosen) > 20 and len(chosen) > 0.5 * answers:
-            yield _no_question(name, f"{answers:,} answers are {len(chosen):,} different ones")
+        elif len(chosen) > 20 and (len(chosen) > 0.5 * answers or (r.key and name not in r.key) or _measured(chosen)):
+            crowded.append(_no_question(name, f"{answers:,} answers are {len(chosen):,} different ones"))
         elif not answers:
             yield Finding(
                 "empty_question", "warning", f"Nobody answered {name!r}.", "It teaches nothing; leave it out.", name
@@ -85,6 +87,22 @@ def questions(r: Responses) -> Iterator[Finding]:
                 name,
                 chosen[0],
             )
+    if len(crowded) > max(2, r.n_questions / 2):
+        yield Finding(
+            "not_options",
+            "warning",
+            f"The answers do not look like options: {len(crowded)} of {r.n_questions} questions, such as "
+            f"{crowded[0].question!r}, have more than 20 different ones.",
+            "In a long table name the column of the chosen options: --response COLUMN (response=); in a wide one look "
+            "whether the cells hold times, scores or free text.",
+        )
+    else:
+        yield from crowded
+
+
+def _measured(labels: list[str]) -> bool:
+    """Whether the labels are numbers with fractions, as times and scores are."""
+    return are_numbers(labels, comma=True) and any(_FRACTION.fullmatch(label) for label in labels)
 
 
 def _no_question(name: str, why: str) -> Finding:

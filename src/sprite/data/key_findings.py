@@ -54,8 +54,10 @@ def key(r: Responses) -> Iterator[Finding]:
         yield Finding(
             "unkeyed_questions",
             "warning",
-            f"{len(without)} of {r.n_questions} questions have no key: {listing(without)}.",
-            "Add them to the key, unless nothing is correct there.",
+            f"{len(without)} of {r.n_questions} questions {'has' if len(without) == 1 else 'have'} no key: "
+            f"{listing(without)}.",
+            "Add what is missing to the key, unless nothing is correct there. A column that is no question is left out "
+            "with --ignore COLUMN (ignore=).",
         )
     item_rest = item_rest_correlations(r)
     for j, (name, labels) in enumerate(zip(r.questions, r.options, strict=True)):

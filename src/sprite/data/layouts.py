@@ -23,6 +23,14 @@ RESPONSE = {"response", "answer", "option", "choice", "selected", "selectedoptio
 RESPONSE |= {"responselabel", "studentresponse", "answergiven", "optionlabel", "responsevalue"}
 
 
+_KNOWN = {"respondent": RESPONDENT, "question": QUESTION, "response": RESPONSE}
+_USUAL = {
+    "respondent": "respondent, student, person or id",
+    "question": "question or item",
+    "response": "response, answer, option or choice",
+}
+
+
 @dataclass(frozen=True)
 class Roles:
     """The columns that name respondent, question and response in a long table."""
@@ -52,16 +60,10 @@ def long_roles(
     source: Source, respondent: str | None, question: str | None, response: str | None, *, forced: bool
 ) -> Roles | None:
     """The columns of a long table, by the user's word, by name or by shape; None if it does not look like one."""
-    found: list[int | None] = []
-    for given, known, role in (
-        (respondent, RESPONDENT, "respondent"),
-        (question, QUESTION, "question"),
-        (response, RESPONSE, "response"),
-    ):
-        if given is not None:
-            found.append(find_column(source, given, role))
-        else:
-            found.append(next((c for c, name in enumerate(source.names) if plain(name) in known), None))
+    found: list[int | None] = [
+        _by_name(source, role) if given is None else find_column(source, given, role)
+        for role, given in zip(_KNOWN, (respondent, question, response), strict=True)
+    ]
     if len(source.names) == 3 and found.count(None) == 1 and len(set(found)) == 3:
         # Two are known, so the third column has only one part left to play.
         left = next(iter({0, 1, 2} - {c for c in found if c is not None}))
@@ -71,13 +73,29 @@ def long_roles(
     if len(source.names) == 3 and (forced or _looks_long(source)):
         return Roles(0, 1, 2)
     if forced:
-        raise InputError(
-            "cannot tell which columns of the long table hold respondent, question and response",
-            file=source.file,
-            found=list(source.names[:8]),
-            remedy="Rename them so, or name them with respondent=, question= and response=",
-        )
+        unknown = [role for role, c in zip(_KNOWN, found, strict=True) if c is None]
+        if len(unknown) == 1:
+            problem, remedy = f"cannot tell which column of the long table holds the {unknown[0]}s", call_it(unknown[0])
+        else:
+            problem = "cannot tell which columns of the long table hold respondent, question and response"
+            remedy = "Rename them so, or name them with respondent=, question= and response= (--respondent and so on)"
+        raise InputError(problem, file=source.file, found=list(source.names[:8]), remedy=remedy)
     return None
+
+
+def _by_name(source: Source, role: str) -> int | None:
+    return next((c for c, name in enumerate(source.names) if plain(name) in _KNOWN[role]), None)
+
+
+def long_but_for(source: Source) -> str | None:
+    """The one part of a long table that no column is named for, where the other two are."""
+    unknown = [role for role in _KNOWN if _by_name(source, role) is None]
+    return unknown[0] if len(unknown) == 1 else None
+
+
+def call_it(role: str) -> str:
+    """How to say which column of a long table plays a part."""
+    return f"The column of the {role}s is called {_USUAL[role]}; if it has another name, say {role}= (--{role})"
 
 
 def _looks_long(source: Source) -> bool:

@@ -11,12 +11,14 @@ from sprite.data import key as keys
 from sprite.data.answers import Answers, listing, warn
 from sprite.data.companions import label_list, unknown_question
 from sprite.data.labels import MISSING, OMITTED, Rules, collisions
-from sprite.data.layouts import QUESTION, LayoutName, find_column, long_roles, plain
+from sprite.data.layouts import QUESTION, LayoutName, call_it, find_column, long_but_for, long_roles, plain
 from sprite.data.long import read_long
 from sprite.data.orders import apply_order, declared_options, read_texts
 from sprite.data.responses import Responses, Texts
 from sprite.data.sources import Source, open_source
 from sprite.data.wide import read_wide
+
+_WIDE_AFTER_ALL = "If the rows are respondents after all, say layout='wide' (--layout wide)"
 
 
 def read(
@@ -136,12 +138,19 @@ def _answers(
         forced = layout == "long" or named[1] is not None or named[2] is not None
         roles = long_roles(table, *named, forced=forced)
     if roles is None:
+        if layout == "auto" and long_but_for(table) == "respondent" and named[0] is None:
+            raise InputError(
+                "every row seems to be an answer, but no column names the respondents",
+                file=table.file,
+                found=list(table.names[:8]),
+                remedy=f"{call_it('respondent')}. {_WIDE_AFTER_ALL}",
+            )
         if layout == "auto" and table.names and plain(table.names[0]) in QUESTION and named[0] is None:
             raise InputError(
                 "the first column names questions, so every row seems to be a question",
                 file=table.file,
                 column=table.names[0],
-                remedy="Exchange rows and columns; if the rows are respondents after all, say layout='wide'",
+                remedy=f"Exchange rows and columns. {_WIDE_AFTER_ALL}",
             )
         answers = read_wide(table, rules, respondent=named[0], ignore=ignore, key_name=key_name)
         return answers, "Layout wide: one row a respondent, one column a question."

@@ -13,7 +13,7 @@ from sprite.core.types import Bools, Ints, Rows, Strings
 from sprite.data.answers import Answers, refuse_many
 from sprite.data.columns import Column
 from sprite.data.labels import OMITTED, Rules, Undeclared, settle
-from sprite.data.layouts import respondent_column
+from sprite.data.layouts import call_it, long_but_for, respondent_column
 from sprite.data.responses import MAX_OPTIONS, names_array
 from sprite.data.sources import Source
 
@@ -37,6 +37,8 @@ def read_wide(
         )
     who = _who(source, columns, respondent)
     notes: list[str] = []
+    if who is None and not source.is_array:
+        notes.append("No column names the respondents: they are numbered from 1.")
     columns = _drop_unnamed(source, columns, who, notes)
     _refuse_repeats(source, [c for c in columns if c != who])
     present = _present(columns, notes)
@@ -154,7 +156,7 @@ def _names(source: Source, column: Column | None, present: Bools, key_name: str 
         raise InputError(
             f"this respondent has two rows, the first on {source.at(int(rows[0]))}",
             found=column.text(int(rows[1])),
-            remedy="Remove or rename one; if the table is long (one row an answer), say layout='long'",
+            remedy=_one_row_each(source),
             **source.where(int(rows[1]), "respondent"),
         )
     names = names_array(column.values.take(pa.array(codes)).to_pylist())
@@ -169,6 +171,16 @@ def _names(source: Source, column: Column | None, present: Bools, key_name: str 
             remedy="Check the spelling: the name after @ is one in the column of respondents",
         )
     return names, int(rows[0])
+
+
+def _one_row_each(source: Source) -> str:
+    """What to do where a respondent has two rows."""
+    lacking = long_but_for(source)
+    if lacking is not None:
+        rather = f"it lacks the {lacking}s. {call_it(lacking)}"
+    else:
+        rather = "say layout='long' (--layout long)"
+    return f"Remove or rename one; if the table is long (one row an answer), {rather}"
 
 
 def _question(
