@@ -11,6 +11,7 @@ import pytest
 
 import sprite
 from sprite import cli
+from sprite.cli.options import _cell
 
 TABLES = (
     "summary",
@@ -112,6 +113,33 @@ def test_score_rescore_short_form_and_compare(folder, capsys):
     assert [row["model"] for row in rows] == ["nrm", "gpcm", "baseline"]
 
 
+def test_score_leaves_out_what_is_no_question(folder, tmp_path, capsys):
+    header, *lines = (folder / "responses.csv").read_text().splitlines()
+    (tmp_path / "new.csv").write_text("\n".join([f"{header},Total,Q1x", *(f"{line},3,9" for line in lines)]))
+    words = ("score", str(folder / "fit.nc"), str(tmp_path / "new.csv"), "--format", "json")
+    assert run(*words) == 2
+    assert "(--ignore)" in capsys.readouterr().err
+    assert run(*words, "--ignore", "Total", "--ignore", "Q1x") == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(lines)
+    (tmp_path / "new.csv").write_text(f"{header}\nnew{',?' * header.count(',')}\n")
+    assert run(*words, "--missing", "?") == 0
+
+
+def test_fit_says_what_is_probably_misread(folder, tmp_path, capsys):
+    key = (folder / "key.csv").read_text().splitlines()
+    (tmp_path / "key.csv").write_text("\n".join(key[:-1]))
+    words = ("fit", str(folder / "responses.csv"), "--key", str(tmp_path / "key.csv"), "--engine", "em")
+    assert run(*words, "-o", str(tmp_path / "fit.nc"), "--quiet") == 0
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("Warning: 1 of 8 questions has no key: 'Q8'. ")
+    assert len(err.splitlines()) == 1
+
+
+def test_small_negative_numbers_are_printed_as_nothing():
+    assert [_cell(value) for value in (-1e-9, -0.0, -0.25, 0.0)] == ["0", "0", "-0.25", "0"]
+
+
 def test_a_learned_prior_by_option_and_by_name(folder, tmp_path, capsys):
     answers = (str(folder / "responses.csv"), "--key", str(folder / "key.csv"))
     learned = ("--model", "ord", "--engine", "em", "--prior", "learned")
@@ -144,7 +172,10 @@ def test_report_and_plot(folder, tmp_path):
         (("fit", "{answers}", "--prior", "none"), "without a prior"),
         (("fit", "{answers}", "-o", "no/such/folder/fit.nc"), "no such folder"),
         (("rescore", "{fit}", "--key", "Q1"), "QUESTION=OPTION"),
-        (("rescore", "{fit}", "--drop", "Q99"), "Q99"),
+        (("report", "{fit}", "-o", "no/such/folder/report.html"), "no such folder"),
+        (("plot", "{fit}", "-o", "no/such/folder/chart.svg"), "no such folder"),
+        (("plot", "{fit}", "--kind", "curves"), "question='Q1' (--question)"),
+        (("rescore", "{fit}", "--drop", "Q99"), "'Q99'. The questions are 'Q1', 'Q2'"),
         (("plot", "{fit}", "--kind", "pie"), "curves"),
         (("compare", "{answers}", "--models", "rasch"), "Choose one of"),
     ],

@@ -10,6 +10,7 @@ import numpy as np
 from sprite.analysis.scores import marks, names
 from sprite.core.errors import InputError
 from sprite.core.types import Bools
+from sprite.data.answers import listing
 from sprite.data.responses import Responses
 from sprite.result.abilities import posterior_moments
 from sprite.result.fit import Fit
@@ -120,5 +121,6 @@ def _several(given: str | Sequence[str]) -> list[str]:
 
 def _known(question: str, place: Mapping[str, int]) -> int:
     if question not in place:
-        raise InputError(f"the fit has no question called {question!r}", remedy="See fit.responses.questions")
+        remedy = f"The questions are {listing(list(place))}"
+        raise InputError(f"the fit has no question called {question!r}", remedy=remedy)
     return place[question]

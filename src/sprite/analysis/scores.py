@@ -82,7 +82,7 @@ def matched_rows(known: Responses, new: Responses) -> Rows:
     if unknown:
         raise InputError(
             f"the fit has no question called {_listed(unknown)}",
-            remedy="Rename the columns as in the fit (fit.responses.questions) or leave them out",
+            remedy="Rename the columns as in the fit (fit.responses.questions) or leave them out: ignore= (--ignore)",
         )
     to = np.full(int(new.first[-1]), -1, dtype=np.int32)
     for j, question in enumerate(new.questions):

@@ -197,7 +197,8 @@ def _message(fit: Fit, v: Verdict, question: str, option: str) -> str:
         )
     if v.kind == "dead_distractor":
         n = int(data.count[v.row]) if v.row is not None else 0
-        return f"Option {option} of {question} is hardly ever chosen ({n} times): it does no work."
+        often = "once" if n == 1 else f"{n} times"
+        return f"Option {option} of {question} is hardly ever chosen ({often}): it does no work."
     if v.kind == "uninformative":
         bits = curves(fit).estimate.question_bits[v.question]
         return f"{question} tells next to nothing about ability ({bits:.2f} bits), whatever is chosen."

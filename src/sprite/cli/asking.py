@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sprite.cli.options import FitFile, Seed, prints_table
+from sprite.cli.options import FitFile, Ignore, Missing, Seed, prints_table
 from sprite.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -120,12 +120,14 @@ def diagnose(fit: FitFile) -> pd.DataFrame:
 def score(
     fit: FitFile,
     new: Annotated[Path, typer.Argument(metavar="NEW.csv", help="Answers of respondents who were not in the fit.")],
+    missing: Missing = None,
+    ignore: Ignore = None,
     plug_in: Annotated[bool, typer.Option("--plug-in", help="Use the estimate alone, for speed.")] = False,
 ) -> pd.DataFrame:
     """How able respondents are who were not in the fit."""
     from sprite.data.reading import read
 
-    return _load(fit).score(read(new), plug_in=plug_in)
+    return _load(fit).score(read(new, missing_codes=missing or (), ignore=ignore or ()), plug_in=plug_in)
 
 
 def rescore(

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from sprite.data.responses import Responses
 
 
+# What a fit should not be made of unawares; the rest of the findings can wait for `sprite check`.
+_MISREAD = ("not_a_question", "not_options", "unkeyed_questions", "key_row", "label_collision")
+_SHOWN = 5
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command()(reads_answers(check))
@@ -33,6 +38,15 @@ def check(
         emit(_as_text(found, format), output)
     else:
         _print_check(found, quiet=quiet)
+
+
+def probably_misread(responses: Responses) -> list[str]:
+    """What says that a file was not understood as it was meant, in a few lines."""
+    from sprite.data.check import check as look_over
+
+    said = [f"{f.message} {f.remedy}" for f in look_over(responses).findings if f.kind in _MISREAD]
+    more = [f"{len(said) - _SHOWN} more like these; `sprite check` shows all"] if len(said) > _SHOWN else []
+    return said[:_SHOWN] + more
 
 
 def _as_text(found: Check, format: Format) -> str:

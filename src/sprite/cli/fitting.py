@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sprite.cli.checking import probably_misread
 from sprite.cli.options import Debug, Quiet, Seed, reads_answers, refuse_unwritable
 from sprite.core.errors import InputError, printable
 
@@ -101,6 +103,8 @@ def fit(
     refuse_unwritable(output)
     chosen = model_from(model.value, anchor.value, prior.value, settings or [])
     by = engine_from(engine.value, chains=chains, draws=draws, warmup=warmup)
+    for line in probably_misread(responses):
+        print(printable(f"Warning: {line}"), file=sys.stderr)
     with bar(quiet) as progress:
         found = fit_model(responses, chosen, by, seed=seed, progress=progress)
     found.save(output)

@@ -230,5 +230,8 @@ def _print_frame(frame: pd.DataFrame) -> None:
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
-        return "" if value != value else f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) < 1e5 else f"{value:.4g}"
+        if value != value:
+            return ""
+        text = f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) < 1e5 else f"{value:.4g}"
+        return "0" if text == "-0" else text
     return "" if value is None else printable(str(value), _LONGEST)

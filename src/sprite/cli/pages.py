@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sprite.cli.options import Debug, FitFile, Quiet
+from sprite.cli.options import Debug, FitFile, Quiet, refuse_unwritable
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +29,7 @@ def report(
     from sprite.report.build import write_report
     from sprite.result.storage import load
 
+    refuse_unwritable(output)
     write_report(load(fit), output, title=title)
     if not quiet:
         print(f"Written to {output}")
@@ -52,6 +53,7 @@ def plot(
     from sprite.plots.saving import save_chart
     from sprite.result.storage import load
 
+    refuse_unwritable(output)
     save_chart(draw(load(fit), kind, question=question, ability=ability), output)
     if not quiet:
         print(f"Written to {output}")

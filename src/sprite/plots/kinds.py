@@ -62,7 +62,7 @@ def plot(fit: Fit, kind: str, question: str | None = None, ability: float | None
         raise InputError(f"the chart {kind!r} shows the whole test", found=question, remedy="Leave the question out")
     if chosen.question == "needed" and question is None:
         first = fit.responses.questions[0]
-        raise InputError(f"the chart {kind!r} shows one question", remedy=f"Name one, such as {first!r}")
+        raise InputError(f"the chart {kind!r} shows one question", remedy=f"Name one: question={first!r} (--question)")
     if question is not None:
         given["question"] = question
     if ability is not None:

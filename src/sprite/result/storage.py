@@ -56,7 +56,9 @@ def load(path: str | os.PathLike[str]) -> Fit:
     """
     file = Path(path)
     if not file.is_file():
-        raise InputError("there is no such file", file=str(file))
+        raise InputError(
+            "there is no such file", file=str(file), remedy="Check the name and the folder; `sprite fit` writes one"
+        )
     try:
         refuse_beyond_memory(file.stat().st_size, "the file", str(file))
         data = file.read_bytes()
@@ -157,5 +159,5 @@ def _not_ours(path: Path) -> InputError:
     return InputError(
         "this is not a fit saved by sprite, or it is cut short",
         file=str(path),
-        remedy="Give a file that fit.save(path) has written",
+        remedy="Give a file that `sprite fit` or fit.save(path) has written",
     )
