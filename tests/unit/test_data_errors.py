@@ -19,6 +19,7 @@ import pytest
 import sprite
 from sprite.core import memory
 from sprite.core.errors import InputError
+from sprite.data import excel
 
 
 def put(folder: Path, content: str | bytes, name: str = "answers.csv") -> Path:
@@ -61,6 +62,14 @@ def test_duplicate_question(tmp_path: Path) -> None:
     assert "numbers 2 and 4" in str(error)
     assert "no header line" in error.remedy
     assert refused(pd.DataFrame([["a", "b"]], columns=["Q1", "Q1"])).column == "Q1"
+
+
+def test_a_spreadsheet_without_its_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(excel, "find_spec", lambda name: None)
+    path = tmp_path / "answers.xlsx"
+    with zipfile.ZipFile(path, "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    assert "pip install python-calamine" in refused(path).remedy
 
 
 @pytest.mark.parametrize("second", ["A", "B"], ids=["identical", "different"])

@@ -13,7 +13,7 @@ from sprite.core.errors import InputError
 from sprite.data.responses import from_codes
 from sprite.report import report_html, write_report
 from sprite.report.svg import spread
-from sprite.report.words import REMARKS, certainty, number, of_alpha, percent
+from sprite.report.words import REMARKS, certainty, missing_share, number, of_alpha, percent
 from tests.browser.pages import ATTACK, OPTIONS, QUESTIONS, hostile_fit, small_fit
 
 
@@ -98,6 +98,10 @@ def test_other_models_are_reported_too(model):
     text = report_html(sprite.fit(responses, model, sprite.EM(starts=1)))
     assert "2 to 4 options" in text
     assert re.search(r"\d+ % of the answers are missing", text)
+
+
+def test_few_missing_answers_are_not_called_none():
+    assert [missing_share(value) for value in (0.0, 0.004, 0.04)] == ["", "Less than 1 %", "4 %"]
 
 
 def test_without_key_and_draws():

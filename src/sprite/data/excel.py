@@ -38,7 +38,7 @@ def open_sheet(path: Path) -> Sheet:
         raise InputError(
             "this is a spreadsheet, and reading those needs python-calamine",
             file=str(path),
-            remedy="Run: pip install 'sprite-irt[excel]', or save the sheet as CSV",
+            remedy="Run: python -m pip install python-calamine, or save the sheet as CSV",
         )
     about, columns = _read(path)
     more = f" (of {about['filled']} sheets with content; move the one you want to the front)"

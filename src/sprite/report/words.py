@@ -89,6 +89,11 @@ def number(value: float | None, digits: int = 2) -> str:
     return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", "−")
 
 
+def missing_share(value: float) -> str:
+    """The share of answers that are missing; nothing where none is."""
+    return "" if value <= 0 else "Less than 1 %" if value < 0.01 else percent(value)
+
+
 def percent(value: float | None) -> str:
     """A share to read."""
     return "–" if value is None or not math.isfinite(value) else f"{value * 100:.0f} %"
