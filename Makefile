@@ -43,6 +43,7 @@ bench: $(TEST_STAMP)
 
 study: $(TEST_STAMP)
 	$(BIN)/python -m sprite.experiments.calibration --replications 500 --jobs 2 --store docs/calibration
+	$(BIN)/python -m sprite.plots.calibration docs/calibration
 	$(BIN)/sprite reproduce all --store docs/results --data $(DATA) --jobs 2
 	$(BIN)/python -m sprite.experiments.reproduce.page docs/results.md docs/results
 

@@ -253,7 +253,10 @@ def uniformity(ranks: pd.DataFrame, simulations: int = 4000) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Every model with every engine: `ranks.csv` and `uniformity.csv`, in which other pairs' lines are kept."""
+    """Every model with every engine: how often each rank came up, `ranks.csv`, and `uniformity.csv`.
+
+    The lines of pairs that are not run are kept.
+    """
     import argparse
     from pathlib import Path
 
@@ -272,7 +275,8 @@ def main() -> None:
         ranks = calibrate(model, engine, replications=given.replications, jobs=given.jobs, together=together)
         tests = uniformity(ranks).round(4)
         print(f"{pair}: smallest p {tests['p'].min():.3g} after {time.perf_counter() - began:.0f} s", flush=True)
-        for name, frame in (("ranks", ranks.drop(columns="ess")), ("uniformity", tests)):
+        counts = ranks.groupby(["quantity", "rank", "draws"], sort=False).size().reset_index(name="count")
+        for name, frame in (("ranks", counts), ("uniformity", tests)):
             path, lines = given.store / f"{name}.csv", frame.assign(pair=pair)
             if path.exists():
                 before = pd.read_csv(path)
