@@ -23,7 +23,7 @@ _WIDTH, _HEIGHT = 170, 110
 
 
 def calibration_data(counts: pd.DataFrame) -> pd.DataFrame:
-    """pair, quantity, at, difference, low, high: the share of ranks up to a place less what is expected, with a band."""
+    """pair, quantity, at, difference, low, high: share of ranks up to a place less the expected, with a band."""
     from scipy.stats import binom
 
     parts = []
