@@ -43,7 +43,7 @@ class NUTS(Engine):
     """Full posterior by the No-U-Turn sampler, abilities integrated out on the grid.
 
     Chains start at the modes that the search finds, in coordinates in which each question's curvature is 1; nutpie's
-    low-rank mass matrix learns what is left, the directions that all questions share. Needs `sprite-irt[nuts]`.
+    low-rank mass matrix learns what is left, the directions that all questions share. Needs the package nutpie.
 
     chains, draws, warmup: how many chains, draws kept of each, and steps of adaptation before them.
     target_accept: the acceptance rate that sets the step size; nearer 1 means smaller steps and fewer divergences.
@@ -294,6 +294,6 @@ def _nutpie() -> Any:
     except ImportError as error:
         raise SpriteError(
             f"NUTS needs the package nutpie, which cannot be imported ({error}). "
-            "Install it with: pip install sprite-irt[nuts]; or use Gibbs()"
+            "Install it with: pip install nutpie; or use Gibbs()"
         ) from error
     return nutpie
