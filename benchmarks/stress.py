@@ -123,7 +123,9 @@ def judged(found: Fit) -> tuple[str, str]:
         return "FAULT", "not converged, and no word about it"
     if said.converged:
         return "converged", ""
-    return ("not converged" if said.max_rhat is None else f"R-hat {said.max_rhat:.2f}"), ""
+    if said.max_rhat is None:
+        return "not converged", ""
+    return (f"R-hat {said.max_rhat:.2f}" if said.max_rhat < 100 else "R-hat above 100"), ""
 
 
 @contextmanager
