@@ -109,7 +109,7 @@ def test_lord_is_refused_with_gibbs_named() -> None:
 
 def test_missing_nutpie_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nutpie", None)
-    with pytest.raises(SpriteError, match=r"pip install pip install nutpie"):
+    with pytest.raises(SpriteError, match=r"pip install nutpie"):
         NUTS().run(problem_of("nrm", 40), np.random.default_rng(0), silent)
 
 
