@@ -6,8 +6,10 @@ import numba
 import numpy as np
 
 from sprite.core.types import Floats, Ints
+from sprite.kernels.interrupts import interruptible
 
 
+@interruptible
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def sum_runs(values: Floats, first: Ints) -> Floats:
     """Sum of each run, (batches, entries) -> (batches, runs)."""
@@ -20,6 +22,7 @@ def sum_runs(values: Floats, first: Ints) -> Floats:
     return out
 
 
+@interruptible
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def multiply_runs(matrix: Floats, vectors: Floats, first: Ints, transposed: bool) -> Floats:
     """Each run times its own matrix (or its transpose), of which the leading part as long as the run counts."""

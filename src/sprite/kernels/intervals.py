@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from sprite.core.types import Floats, Ints
+from sprite.kernels.interrupts import interruptible
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _ROOT_HALF = math.sqrt(0.5)
@@ -46,6 +47,7 @@ def _log_interval(lower: float, upper: float, width: float) -> float:
     return log_upper + math.log1p(-math.exp(_log_normal_cdf(lower) - log_upper))
 
 
+@interruptible
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def interval_table(lower: Floats, upper: Floats, width: Floats, nodes: Floats) -> Floats:
     """Log of Phi(upper - z) - Phi(lower - z) for each row; width is upper - lower, free of cancellation."""
@@ -58,6 +60,7 @@ def interval_table(lower: Floats, upper: Floats, width: Floats, nodes: Floats) -
     return table
 
 
+@interruptible
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def interval_pullback(
     table: Floats, weight: Floats, lower: Floats, upper: Floats, nodes: Floats
@@ -86,6 +89,7 @@ def interval_pullback(
     return of_lower, of_upper
 
 
+@interruptible
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def interval_on_counts(
     edges: Floats, shift: Floats, rank: Ints, counts: Floats, first: Ints, nodes: Floats

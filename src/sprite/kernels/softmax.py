@@ -11,9 +11,11 @@ import numba
 import numpy as np
 
 from sprite.core.types import Floats, Ints
+from sprite.kernels.interrupts import interruptible
 from sprite.kernels.vexp import vexp
 
 
+@interruptible
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def softmax_table(height: Floats, slope: Floats, curve: Floats, centre: Floats, first: Ints, nodes: Floats) -> Floats:
     """Log softmax, within each question, of height + slope u + curve u^2 with u = z - centre."""
@@ -50,6 +52,7 @@ def softmax_table(height: Floats, slope: Floats, curve: Floats, centre: Floats, 
     return table
 
 
+@interruptible
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def softmax_pullback(table: Floats, weight: Floats, first: Ints) -> Floats:
     """Gradient of sum(weight * table) in the logits."""
