@@ -69,6 +69,13 @@ class Layout:
         chosen = order[first] if self.n_rows else np.zeros(self.n_questions, dtype=np.int64)
         return np.where(self.n_options > 0, chosen, -1)
 
+    def only(self, questions: Bools) -> tuple[Layout, Ints]:
+        """These questions as a test of their own, and where its rows lie in this one."""
+        rows = np.flatnonzero(questions[self.question])
+        first = np.concatenate([[0], np.cumsum(self.n_options[questions])])
+        part = Layout(first, self.correct[rows], self.rank[rows], self.count[rows], self.score[rows])
+        return part, rows
+
     def sum_by_question(self, values: Floats) -> Floats:
         """Sum over the rows of each question; the row axis is the last one."""
         if self.n_options.min(initial=1) > 0:

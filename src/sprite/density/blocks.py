@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sprite.core.types import Floats, Ints
 from sprite.density.packing import Packing
-from sprite.density.posterior import Posterior
+from sprite.density.posterior import Conditionals
 from sprite.kernels.blocks import multiply_runs
 from sprite.models.base import flat
 
@@ -82,7 +82,7 @@ class Metric:
 
 
 def curvature(
-    posterior: Posterior,
+    conditionals: Conditionals,
     blocks: Blocks,
     x: Floats,
     counts: Floats,
@@ -94,8 +94,8 @@ def curvature(
     """
     shift = STEP * (blocks.place == np.arange(blocks.size)[:, None])
     moved = np.concatenate([x + shift, x - shift])
-    values = posterior.packing.unpack(moved, ranks)  # type: ignore[arg-type]
-    _, gradient = posterior.on_counts(moved, np.broadcast_to(counts, (len(moved), *counts.shape)), values)
+    values = conditionals.packing.unpack(moved, ranks)  # type: ignore[arg-type]
+    _, gradient = conditionals.on_counts(moved, np.broadcast_to(counts, (len(moved), *counts.shape)), values)
     up, down = np.split(blocks.spread(gradient), 2)
     hessian = np.moveaxis((down - up) / (2 * STEP), 0, -1)
     return np.asarray(0.5 * (hessian + np.swapaxes(hessian, -1, -2)))

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sprite.core.types import Floats, Ints
+from sprite.core.layout import Layout
+from sprite.core.types import Bools, Floats, Ints
 from sprite.data.responses import Responses
 from sprite.density.grid import Grid, grid_for
 from sprite.density.packing import Packing
@@ -28,7 +29,40 @@ class Evaluation:
     log_likelihood: float
 
 
-class Posterior:
+class Conditionals:
+    """Log density of each question's free parameters given counts of its answers at the nodes, up to a constant."""
+
+    def __init__(self, model: Model, layout: Layout, grid: Grid) -> None:
+        self.model, self.layout, self.grid = model, layout, grid
+        self.packing = Packing(model, layout)
+
+    def on_counts(self, x: Floats, counts: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
+        """Each question's log conditional density given counts of its answers at the nodes, and the gradient in x.
+
+        `values` are the natural values of x. From x (..., n_free) and counts (..., rows, nodes) to (..., Q) and
+        (..., n_free).
+        """
+        likelihood, pulled = self.model.on_counts(values, self.grid.nodes, counts, self.layout)
+        prior, of_prior = self.log_prior(x, values)
+        return likelihood + prior, self.packing.pull(pulled, x) + of_prior
+
+    def log_prior(self, x: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
+        """Log prior density in x of each question, Jacobian included, and its gradient."""
+        if self.model.prior is None:
+            return np.zeros((*x.shape[:-1], self.packing.n_questions)), np.zeros_like(x)
+        density, gradient = self.model.log_prior(values, self.layout)
+        return (
+            density + self.packing.log_jacobian(x),
+            self.packing.pull(gradient, x) + self.packing.exponentiated,
+        )
+
+    def only(self, questions: Bools) -> tuple[Conditionals, Ints, Ints]:
+        """Those of these questions, and where their rows and their entries of x lie in the whole."""
+        layout, rows = self.layout.only(questions)
+        return Conditionals(self.model, layout, self.grid), rows, np.flatnonzero(questions[self.packing.question])
+
+
+class Posterior(Conditionals):
     """Log density of the free parameters given the responses, up to a constant.
 
     With a prior it is a density on the unconstrained scale, Jacobian included: what samplers draw from and what the
@@ -38,11 +72,10 @@ class Posterior:
     def __init__(
         self, responses: Responses, model: Model, grid: Grid, begin: tuple[Floats, Ranks] | None = None
     ) -> None:
-        self.responses, self.model, self.grid = responses, model, grid
+        super().__init__(model, responses.layout, grid)
+        self.responses = responses
         self.begin = begin
         """An x, and orders, that searches for modes begin from besides the model's own starts."""
-        self.layout = responses.layout
-        self.packing = Packing(model, self.layout)
 
     def under(self, model: Model) -> Posterior:
         """The same answers and parameters under other hyperparameters, on a grid of as many nodes."""
@@ -67,23 +100,3 @@ class Posterior:
         pulled = self.model.pullback(values, self.grid.nodes, table, counts, self.layout)
         prior, of_prior = self.log_prior(x, values)
         return Evaluation(likelihood + float(prior.sum()), self.packing.pull(pulled, x) + of_prior, likelihood)
-
-    def on_counts(self, x: Floats, counts: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
-        """Each question's log conditional density given counts of its answers at the nodes, and the gradient in x.
-
-        `values` are the natural values of x. From x (..., n_free) and counts (..., rows, nodes) to (..., Q) and
-        (..., n_free).
-        """
-        likelihood, pulled = self.model.on_counts(values, self.grid.nodes, counts, self.layout)
-        prior, of_prior = self.log_prior(x, values)
-        return likelihood + prior, self.packing.pull(pulled, x) + of_prior
-
-    def log_prior(self, x: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
-        """Log prior density in x of each question, Jacobian included, and its gradient."""
-        if self.model.prior is None:
-            return np.zeros((*x.shape[:-1], self.packing.n_questions)), np.zeros_like(x)
-        density, gradient = self.model.log_prior(values, self.layout)
-        return (
-            density + self.packing.log_jacobian(x),
-            self.packing.pull(gradient, x) + self.packing.exponentiated,
-        )

@@ -16,7 +16,7 @@ from sprite.core.types import Bools, Floats, Ints
 from sprite.data.responses import Responses
 from sprite.density.grid import grid_for
 from sprite.density.packing import Packing
-from sprite.engines.search import swapped
+from sprite.engines.orders import swapped
 from sprite.kernels.metropolis import answer_sums, impute, take_columns, take_rows, tally
 from sprite.models.base import Model, Values
 from sprite.models.sprite import Sprite

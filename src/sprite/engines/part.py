@@ -69,20 +69,19 @@ class Part:
         layout, packing, responses = posterior.layout, posterior.packing, posterior.responses
         rare = np.zeros(layout.n_rows, dtype=bool)
         rare[relocatable] = True
-        questions = np.unique(layout.question[rare])
-        rows = np.flatnonzero(np.isin(layout.question, questions))
-        first = np.concatenate([[0], np.cumsum(layout.n_options[questions])])
-        here = Layout(first, layout.correct[rows], layout.rank[rows], layout.count[rows], layout.score[rows])
+        questions = np.zeros(layout.n_questions, dtype=bool)
+        questions[layout.question[rare]] = True
+        here, rows = layout.only(questions)
         small = Packing(posterior.model, here)
         who, by_row = _choosers(responses, rows)
-        begin, weight = layout.first[questions], posterior.grid.log_weight
+        begin, weight = layout.first[:-1][questions], posterior.grid.log_weight
         return cls(
             here,
             small,
             posterior.model,
-            Answers(responses.start, responses.row, who, by_row, first, begin, weight),
+            Answers(responses.start, responses.row, who, by_row, here.first, begin, weight),
             rows,
-            np.flatnonzero(np.isin(packing.question, questions)),
+            np.flatnonzero(questions[packing.question]),
             np.flatnonzero(rare[rows]),
             _own_entries(small, here.n_rows),
         )
