@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from sprite.analysis.curves import curves, grid_of, quantile, respondent_weights, statistics
+from sprite.analysis.curves import curves, quantile, respondent_weights, statistics
 from sprite.analysis.options import options, point_biserials, score_groups
 from sprite.core.errors import InputError
 from sprite.data.responses import Responses, Texts, from_codes
@@ -124,12 +124,12 @@ def test_intervals_are_quantiles_over_draws() -> None:
 
 
 def _grid(of: Fit) -> tuple[np.ndarray, np.ndarray]:
-    grid = grid_of(of)
+    grid = of.grid
     return grid.nodes, np.exp(grid.log_weight)
 
 
 def _logistic(slope: float, of: Fit) -> np.ndarray:
-    up = 1 / (1 + np.exp(-slope * grid_of(of).nodes))
+    up = 1 / (1 + np.exp(-slope * of.grid.nodes))
     return np.stack([up, 1 - up])
 
 
@@ -189,9 +189,9 @@ def test_texts_are_shown_where_given() -> None:
 def test_respondents_weights_are_their_mean_posterior() -> None:
     easy = from_codes(np.zeros((50, 8), int), [["A", "B"]] * 8, correct=np.array([1, 0] * 8, bool))
     of = fit_at(easy, NRM(), {"slope": [1, -1] * 8, "intercept": [0, 0] * 8})
-    weight, nodes = respondent_weights(of), grid_of(of).nodes
+    weight, nodes = respondent_weights(of), of.grid.nodes
     assert weight.sum() == pytest.approx(1.0)
-    expected = np.exp(8 * of.table()[0] + grid_of(of).log_weight)
+    expected = np.exp(8 * of.table()[0] + of.grid.log_weight)
     assert np.allclose(weight, expected / expected.sum())
     assert weight @ nodes > 1.0
-    assert quantile(nodes, np.exp(grid_of(of).log_weight), 0.9) == pytest.approx(norm.ppf(0.9), abs=0.005)
+    assert quantile(nodes, np.exp(of.grid.log_weight), 0.9) == pytest.approx(norm.ppf(0.9), abs=0.005)

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from sprite.analysis.curves import grid_of
 from sprite.analysis.questions import questions
 from sprite.analysis.short_form import _best, _Panel, short_form
 from sprite.core.errors import InputError
@@ -21,7 +20,7 @@ from tests.unit.test_analysis_options import awkward, fit_at, some
 
 def _joint(of, chosen: tuple[int, ...]) -> tuple[float, float]:
     """I(Z; answers) in bits and the average posterior sd, by enumerating all answer patterns."""
-    layout, grid = of.responses.layout, grid_of(of)
+    layout, grid = of.responses.layout, of.grid
     p, w = np.exp(of.table()), np.exp(grid.log_weight)
     bits = sd = 0.0
     for rows in itertools.product(*(range(layout.first[j], layout.first[j + 1]) for j in chosen)):
@@ -68,7 +67,7 @@ def test_a_part_is_measured_against_the_whole() -> None:
 
 def test_looking_again_only_where_needed_changes_nothing() -> None:
     of = fit(simulate("sprite", 150, 40, 4, seed=3).responses, "sprite", EM(starts=1, standard_errors=False))
-    panel = _Panel(np.exp(of.table()), grid_of(of), of.responses.layout)
+    panel = _Panel(np.exp(of.table()), of.grid, of.responses.layout)
     bound, left = np.full(40, np.inf), list(range(40))
     for _ in range(8):
         gains = panel.gains(np.array(left))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sprite.analysis.curves import curves, grid_of, respondent_weights
+from sprite.analysis.curves import curves, respondent_weights
 from sprite.analysis.test_faults import person_fit, residual_correlations, unusual_respondents
 from sprite.analysis.verdicts import KINDS, question_verdicts, verdicts
 from sprite.core.errors import InputError
@@ -68,7 +68,7 @@ def test_abilities_that_nobody_has_do_not_decide() -> None:
     values = {"mu": [-0.4, 0.5] + [2.5, -0.5] * 8, "nu": [3.0, 0.6] + [1.0, 1.0] * 8}
     of = fit_at(data, Sprite(anchor="none"), values)
     assert curves(of).estimate.mean[1] > curves(of).estimate.mean[0]
-    assert respondent_weights(of) @ grid_of(of).nodes > 0.8
+    assert respondent_weights(of) @ of.grid.nodes > 0.8
     assert not any(kind == "key_suspect" for kind, *_ in _kinds(of))
 
 
@@ -173,7 +173,7 @@ def test_residual_correlations_by_brute_force_with_missing_answers() -> None:
 
 def _plug_in(of: Fit) -> np.ndarray:
     """EAPs at the estimate, by summing over the grid."""
-    data, grid, table = of.responses, grid_of(of), of.table()
+    data, grid, table = of.responses, of.grid, of.table()
     level = np.tile(grid.log_weight, (data.n_respondents, 1))
     np.add.at(level, data.respondent_of_answer, table[data.row])
     weight = np.exp(level - level.max(axis=1, keepdims=True))

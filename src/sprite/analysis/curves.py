@@ -11,7 +11,6 @@ import numpy as np
 
 from sprite.core.layout import Layout
 from sprite.core.types import Bools, Floats
-from sprite.density.grid import Grid, grid_for
 from sprite.kernels.passes import posterior
 from sprite.result.abilities import tables, thinned
 from sprite.result.fit import Fit
@@ -89,7 +88,7 @@ def curves(fit: Fit, population: Population = "model") -> Curves:
     """The statistics of a fit, computed once."""
     known = _known.setdefault(fit, {})
     if population not in known:
-        layout, grid = fit.responses.layout, grid_of(fit)
+        layout, grid = fit.responses.layout, fit.grid
         weight = np.exp(grid.log_weight) if population == "model" else respondent_weights(fit)
         which = thinned(fit, DRAWS)
         draws = None
@@ -110,7 +109,7 @@ def respondent_weights(fit: Fit) -> Floats:
     It differs from the model's normal distribution where an anchor holds the scale: a test on which most are able has
     most respondents above 0.
     """
-    data, grid = fit.responses, grid_of(fit)
+    data, grid = fit.responses, fit.grid
     table = fit.table()
     total = np.zeros(grid.n_nodes)
     step = max(1, _BLOCK // grid.n_nodes)
@@ -123,7 +122,7 @@ def respondent_weights(fit: Fit) -> Floats:
 def populated(fit: Fit) -> tuple[float, float]:
     """The ends of the respondents' abilities, without the outermost few (see `TAIL`): charts show nothing beyond."""
     if fit not in _ends:
-        nodes, weight = grid_of(fit).nodes, respondent_weights(fit)
+        nodes, weight = fit.grid.nodes, respondent_weights(fit)
         tail = float(np.clip(3.0 / max(1, fit.responses.n_respondents), *TAIL))
         low, high = (quantile(nodes, weight, q) for q in (tail, 1.0 - tail))
         _ends[fit] = (low, high) if high > low else (low - 0.5, high + 0.5)
@@ -191,11 +190,6 @@ def interval(drawn: Floats | None, like: Floats) -> tuple[Floats, Floats]:
         return np.full_like(like, np.nan), np.full_like(like, np.nan)
     lower, upper = np.quantile(drawn, [LOWER, UPPER], axis=0)
     return np.asarray(lower), np.asarray(upper)
-
-
-def grid_of(fit: Fit) -> Grid:
-    """The fit's ability grid."""
-    return grid_for(fit.model.ability, fit.n_nodes)
 
 
 def row_labels(fit: Fit) -> tuple[list[str], list[str]]:

@@ -9,7 +9,6 @@ from scipy.stats import norm
 
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
-from sprite.density.grid import grid_for
 from sprite.kernels.draws import draw_counts
 from sprite.result.abilities import tables, thinned
 from sprite.result.fit import Fit
@@ -85,7 +84,7 @@ def fit_statistics(fit: Fit) -> pd.DataFrame:
 def _replicate(fit: Fit, layout: Layout) -> tuple[Floats, Floats, Floats, Floats]:
     """Mean chosen and expected numbers by row and group; discrepancies of observed and of made answers by draw."""
     rng = np.random.default_rng(_SEED)
-    grid = grid_for(fit.model.ability, fit.n_nodes)
+    grid = fit.grid
     group = _groups(fit, grid.nodes)
     responses = fit.responses
     chosen, expected = np.zeros((2, layout.n_rows, GROUPS))

@@ -10,7 +10,6 @@ import numpy as np
 
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
-from sprite.density.grid import grid_for
 from sprite.kernels.passes import log_likelihood
 from sprite.result.abilities import blocks, tables
 from sprite.result.fit import Fit
@@ -143,6 +142,6 @@ def _evenly(fit: Fit) -> Ints:
 
 def _log_likelihoods(fit: Fit, which: np.ndarray[tuple[int], np.dtype[np.int64]], low: int, high: int) -> Floats:
     """Marginal log likelihood of some respondents at these draws, (draws, respondents)."""
-    grid = grid_for(fit.model.ability, fit.n_nodes)
+    grid = fit.grid
     start = fit.responses.start[low : high + 1]
     return np.stack([log_likelihood(start, fit.responses.row, table, grid.log_weight) for table in tables(fit, which)])

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from sprite.analysis.classical import refuse_groups
-from sprite.analysis.curves import curves, grid_of, interval, keyed_questions, row_labels
+from sprite.analysis.curves import curves, interval, keyed_questions, row_labels
 from sprite.core.types import Floats, Ints
 from sprite.data.responses import Responses
 from sprite.kernels.passes import moments
@@ -115,7 +115,7 @@ def score_groups(fit: Fit, groups: int) -> Ints:
         of = np.bincount(who, keyed[layout.question[data.row]].astype(float), minlength=data.n_respondents)
         score = _ratio(np.bincount(who, data.correct[data.row].astype(float), minlength=data.n_respondents), of)
     else:
-        grid = grid_of(fit)
+        grid = fit.grid
         score = moments(data.start, data.row, fit.table(), grid.log_weight, grid.nodes)[1]
         score = np.where(np.diff(data.start) > 0, score, np.nan)
     known = np.isfinite(score)

@@ -11,7 +11,6 @@ from sprite.analysis.scores import names
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
 from sprite.data.responses import Responses
-from sprite.density.grid import grid_for
 from sprite.kernels.passes import posterior
 from sprite.result.abilities import blocks, draw_tables, draws_within
 from sprite.result.fit import Fit
@@ -64,7 +63,7 @@ class Predictor:
     """
 
     def __init__(self, fit: Fit, answers: Responses | None = None) -> None:
-        self.grid = grid_for(fit.model.ability, fit.n_nodes)
+        self.grid = fit.grid
         self.responses = responses = fit.responses if answers is None else answers
         work = (responses.n_answers + responses.n_respondents * responses.first[-1]) * fit.n_nodes
         self.tables = draw_tables(fit, draws_within(float(work)))

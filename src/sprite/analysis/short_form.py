@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import xlogy
 
-from sprite.analysis.curves import grid_of
 from sprite.core.errors import InputError
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
@@ -46,7 +45,7 @@ def short_form(fit: Fit, n: int) -> pd.DataFrame:
     data = fit.responses
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= data.n_questions:
         raise InputError(f"short_form(n) takes a whole number from 1 to {data.n_questions}", found=n)
-    state = _Panel(np.exp(fit.table()), grid_of(fit), data.layout)
+    state = _Panel(np.exp(fit.table()), fit.grid, data.layout)
     bound = np.full(data.n_questions, np.inf)
     chosen: list[int] = []
     added, sd = [], []

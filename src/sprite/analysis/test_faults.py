@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from sprite.analysis.curves import grid_of, keyed_questions
+from sprite.analysis.curves import keyed_questions
 from sprite.core.types import Floats, Ints
 from sprite.kernels.passes import moments
 from sprite.result.fit import Fit
@@ -142,7 +142,7 @@ def _tables(fit: Fit, people: Ints, slopes: bool = False) -> Iterator[tuple[slic
 
     With `slopes` the derivative in ability is stacked below it: (2, rows, respondents).
     """
-    data, grid = fit.responses, grid_of(fit)
+    data, grid = fit.responses, fit.grid
     eap = moments(data.start, data.row, fit.table(), grid.log_weight, grid.nodes)[1][people]
     eap = np.where(np.isfinite(eap), eap, fit.model.ability[0])
     step = max(1, _BLOCK // max(1, data.layout.n_rows))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betainc
 
-from sprite.analysis.curves import curves, grid_of, keyed_questions, respondent_weights
+from sprite.analysis.curves import curves, keyed_questions, respondent_weights
 from sprite.analysis.options import DIP
 from sprite.analysis.order import check_level
 from sprite.analysis.test_faults import dependent_pairs, unusual_respondents
@@ -161,7 +161,7 @@ def _probabilities(fit: Fit) -> dict[str, Floats]:
 
 def _spread(fit: Fit) -> tuple[float, float]:
     """Mean and standard deviation of the respondents' abilities."""
-    nodes, weight = grid_of(fit).nodes, respondent_weights(fit)
+    nodes, weight = fit.grid.nodes, respondent_weights(fit)
     mean = float(weight @ nodes)
     return mean, float(np.sqrt(weight @ (nodes - mean) ** 2))
 

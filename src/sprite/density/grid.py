@@ -9,7 +9,8 @@ import numpy as np
 from sprite.core.types import Floats
 
 REACH = 6.0
-"""Standard deviations of ability that the grid spans to either side: beyond lie 2 respondents in a thousand million."""
+"""Standard deviations of ability that a grid spans to either side, to begin with: beyond lie, by the prior, 2
+respondents in a thousand million."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +23,7 @@ class Grid:
 
     nodes: Floats
     log_weight: Floats
+    reach: float
 
     @property
     def spacing(self) -> float:
@@ -34,14 +36,19 @@ class Grid:
         return len(self.nodes)
 
 
-def grid_for(ability: tuple[float, float], n_nodes: int) -> Grid:
+def grid_for(ability: tuple[float, float], n_nodes: int, reach: float = REACH) -> Grid:
     """A grid for ability ~ N(mean, variance)."""
     mean, variance = ability
-    standard = np.linspace(-REACH, REACH, n_nodes)
+    standard = np.linspace(-reach, reach, n_nodes)
     weight = np.exp(-0.5 * standard**2)
-    return Grid(mean + np.sqrt(variance) * standard, -0.5 * standard**2 - np.log(weight.sum()))
+    return Grid(mean + np.sqrt(variance) * standard, -0.5 * standard**2 - np.log(weight.sum()), reach)
 
 
 def doubled(grid: Grid, ability: tuple[float, float]) -> Grid:
     """The grid of half the spacing that holds every node of this one."""
-    return grid_for(ability, 2 * grid.n_nodes - 1)
+    return grid_for(ability, 2 * grid.n_nodes - 1, grid.reach)
+
+
+def wider(grid: Grid, ability: tuple[float, float]) -> Grid:
+    """The grid of twice the reach that holds every node of this one."""
+    return grid_for(ability, 2 * grid.n_nodes - 1, 2 * grid.reach)

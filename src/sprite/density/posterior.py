@@ -79,8 +79,14 @@ class Posterior(Conditionals):
 
     def under(self, model: Model) -> Posterior:
         """The same answers and parameters under other hyperparameters, on a grid of as many nodes."""
+        other = self.on(grid_for(model.ability, self.grid.n_nodes, self.grid.reach))
+        other.model = model
+        return other
+
+    def on(self, grid: Grid) -> Posterior:
+        """The same on another grid."""
         other = copy(self)
-        other.model, other.grid = model, grid_for(model.ability, self.grid.n_nodes)
+        other.grid = grid
         return other
 
     def table(self, x: Floats, ranks: Ranks | None = None) -> Floats:

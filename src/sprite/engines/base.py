@@ -14,9 +14,6 @@ from sprite.density.posterior import Posterior
 from sprite.models.base import Model
 from sprite.result.run import Mode, Run
 
-GRID_TOLERANCE = 0.01
-"""A grid is fine enough when doubling it moves the marginal log likelihood by no more than this."""
-
 
 class Progress(Protocol):
     """Told how far an engine has come; the command line draws a bar of it, the default does nothing."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from sprite.core.errors import InputError
 from sprite.core.types import Floats
-from sprite.density.grid import doubled
 from sprite.density.information import observed_information
 from sprite.density.posterior import Posterior
-from sprite.engines.base import GRID_TOLERANCE, Engine, Problem, Progress
+from sprite.density.refinement import good_enough, refined
+from sprite.engines.base import Engine, Problem, Progress
 from sprite.engines.search import climb, find_modes
 from sprite.engines.upright import upright_start
 from sprite.models.base import Start
@@ -20,6 +20,8 @@ from sprite.result.run import Mode, Run
 
 AT_INFINITY = 10.0
 """A standard error above this on the unconstrained scale (logits, log variances) means a flat likelihood."""
+MOST_PARAMETERS = 6000
+"""Of more, the covariance is not computed: the time grows with the third power, minutes at twice as many."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class EM(Engine):
         begin = upright_start(posterior, modes, rng)
         if begin not in modes:  # every mode found is upside down: climb from the right side
             begin = climb(posterior, begin.x, begin.ranks, begin.start)
-        best, posterior, error = on_fine_grid(problem, posterior, begin)
+        best, posterior, error = on_fine_grid(posterior, begin)
         run = Run(
             x=np.empty((1, 0, posterior.packing.n_free)),
             kind="laplace",
@@ -65,6 +67,7 @@ class EM(Engine):
             modes=tuple(mode for mode in modes if mode is not begin),
             messages=_messages(best),
             n_nodes=posterior.grid.n_nodes,
+            reach=posterior.grid.reach,
             grid_error=error,
         )
         if not self.standard_errors:
@@ -85,19 +88,23 @@ def starts(number: int) -> list[tuple[Start, str]]:
     return (named + [("random", f"random {k}") for k in range(1, number - 1)])[:number]
 
 
-def on_fine_grid(problem: Problem, posterior: Posterior, mode: Mode) -> tuple[Mode, Posterior, float]:
-    """Double the grid until the log likelihood at the mode stands still, fitting again each time."""
+def on_fine_grid(posterior: Posterior, mode: Mode) -> tuple[Mode, Posterior, float]:
+    """Refine the grid until the log likelihood at the mode stands still, fitting again each time."""
     while True:
-        finer = Posterior(problem.responses, problem.model, doubled(posterior.grid, problem.model.ability))
-        error = abs(float(finer.log_likelihoods(mode.x, mode.ranks).sum()) - mode.log_likelihood)
-        if error <= GRID_TOLERANCE or posterior.grid.n_nodes > 2000:
+        error, better = refined(posterior, [(mode.x, mode.ranks)])
+        if good_enough(posterior, error):
             return mode, posterior, error
-        posterior = finer
+        posterior = better
         mode = climb(posterior, mode.x, mode.ranks, mode.start)
 
 
 def laplace(posterior: Posterior, mode: Mode) -> tuple[Floats | None, str]:
     """Covariance of x at the mode, or None and the reason."""
+    if posterior.packing.n_free > MOST_PARAMETERS:
+        return None, (
+            f"{posterior.packing.n_free:,} parameters are too many for a covariance (at most {MOST_PARAMETERS:,}); "
+            "Gibbs() needs none"
+        )
     information = observed_information(posterior, mode.x, mode.ranks)
     try:
         np.linalg.cholesky(information)

@@ -16,9 +16,9 @@ import numpy as np
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
 from sprite.density.blocks import Blocks, Metric, curvature, metric_of
-from sprite.density.grid import doubled
 from sprite.density.posterior import Posterior
-from sprite.engines.base import GRID_TOLERANCE, Engine, Problem, Progress
+from sprite.density.refinement import Points, good_enough, refined
+from sprite.engines.base import Engine, Problem, Progress
 from sprite.engines.em import laplace, on_fine_grid, starts
 from sprite.engines.moves import TARGET
 from sprite.engines.part import Part
@@ -72,15 +72,15 @@ class Gibbs(Engine):
         modes = find_modes(
             posterior, starts(self.starts), rng, lambda name: progress(0, total, f"search from {name} start")
         )
-        best, posterior, _ = on_fine_grid(problem, posterior, modes[0])
+        best, posterior, _ = on_fine_grid(posterior, modes[0])
         while True:
             with np.errstate(over="ignore", invalid="ignore"):  # a step into nowhere is refused, not warned about
                 begin = upright_start(posterior, [best, *modes[1:]], rng)
                 x, ranks, stats, interrupted = _sample(self, posterior, begin, rng, progress)
-            error = _grid_error(problem, posterior, x, ranks, rng)
-            if error <= GRID_TOLERANCE or interrupted:
+            error, better = refined(posterior, _some(x, ranks, rng))
+            if good_enough(posterior, error) or interrupted:
                 break
-            posterior = Posterior(problem.responses, problem.model, doubled(posterior.grid, problem.model.ability))
+            posterior = better
         return Run(
             x=x,
             ranks=ranks,
@@ -89,6 +89,7 @@ class Gibbs(Engine):
             stats=stats,
             interrupted=interrupted,
             n_nodes=posterior.grid.n_nodes,
+            reach=posterior.grid.reach,
             grid_error=error,
         )
 
@@ -210,15 +211,7 @@ def _sample(
     return kept[:, :n_kept], orders, {"acceptance": acceptance[:, :n_kept]}, n_kept < settings.draws
 
 
-def _grid_error(
-    problem: Problem, posterior: Posterior, x: Floats, ranks: dict[str, Ints], rng: np.random.Generator
-) -> float:
-    """By how much a doubled grid moves the log likelihood, at most, over some of the draws."""
-    finer = Posterior(problem.responses, problem.model, doubled(posterior.grid, problem.model.ability))
-    worst = 0.0
-    for draw in np.unique(np.linspace(0, x.shape[1] - 1, 4).astype(int)):
-        chain = int(rng.integers(len(x)))
-        order = {name: rank[chain, draw] for name, rank in ranks.items()}
-        coarse, fine = (p.log_likelihoods(x[chain, draw], order).sum() for p in (posterior, finer))
-        worst = max(worst, abs(float(fine - coarse)))
-    return worst
+def _some(x: Floats, ranks: dict[str, Ints], rng: np.random.Generator) -> Points:
+    """Four draws from all of the run, each of some chain."""
+    which = [(int(rng.integers(len(x))), draw) for draw in np.unique(np.linspace(0, x.shape[1] - 1, 4).astype(int))]
+    return [(x[at], {name: rank[at] for name, rank in ranks.items()}) for at in which]

@@ -158,7 +158,7 @@ def _search(problem: Problem, rng: np.random.Generator) -> tuple[Posterior, Mode
     """The best mode, the right way up, on a grid that is fine enough."""
     posterior = problem.posterior(NODES)
     modes = find_modes(posterior, starts(STARTS), rng)
-    mode, posterior, _ = on_fine_grid(problem, posterior, upright_start(posterior, modes, rng))
+    mode, posterior, _ = on_fine_grid(posterior, upright_start(posterior, modes, rng))
     signs = reflection(problem.model, posterior.layout, posterior.packing)
     if signs is None:
         return posterior, mode

@@ -9,9 +9,9 @@ import numpy as np
 
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
-from sprite.density.grid import doubled
-from sprite.density.posterior import Posterior
-from sprite.engines.base import GRID_TOLERANCE, Engine, Problem, Progress, silent
+from sprite.density.grid import REACH, Grid
+from sprite.density.refinement import checked
+from sprite.engines.base import Engine, Problem, Progress, silent
 from sprite.engines.metropolis_chain import Chain, Steps, Target
 from sprite.engines.metropolis_start import chain_starts
 from sprite.models.sprite import Sprite
@@ -119,7 +119,7 @@ class Metropolis(Engine):
 
     def run_of(self, problem: Problem, sample: Sample) -> Run:
         """The part of a sample that all engines have."""
-        n_nodes, error = _checked_grid(problem, sample)
+        grid, error = _checked_grid(problem, sample)
         return Run(
             x=sample.x,
             ranks=sample.ranks,
@@ -128,7 +128,8 @@ class Metropolis(Engine):
             stats=sample.stats,
             messages=self._messages(sample),
             interrupted=sample.interrupted,
-            n_nodes=n_nodes,
+            n_nodes=0 if grid is None else grid.n_nodes,
+            reach=REACH if grid is None else grid.reach,
             grid_error=error,
         )
 
@@ -271,23 +272,12 @@ def _collect(target: Target, recorders: list[Recorder], interrupted: bool, modes
     )
 
 
-def _checked_grid(problem: Problem, sample: Sample, n_nodes: int = 61) -> tuple[int, float]:
+def _checked_grid(problem: Problem, sample: Sample) -> tuple[Grid | None, float]:
     """A grid on which the log likelihood at the last draw of every chain stands still, for what comes after."""
     if not sample.x.shape[1]:
-        return 0, np.nan
+        return None, np.nan
     draws = [
         (x, {name: rank[chain, -1] for name, rank in sample.ranks.items()}) for chain, x in enumerate(sample.x[:, -1])
     ]
-
-    def likelihoods(posterior: Posterior) -> Floats:
-        return np.array([posterior.log_likelihoods(x, ranks).sum() for x, ranks in draws])
-
-    posterior = problem.posterior(n_nodes)
-    coarse = likelihoods(posterior)
-    while True:
-        finer = Posterior(problem.responses, problem.model, doubled(posterior.grid, problem.model.ability))
-        fine = likelihoods(finer)
-        error = float(np.abs(fine - coarse).max())
-        if error <= GRID_TOLERANCE or posterior.grid.n_nodes > 2000:
-            return posterior.grid.n_nodes, error
-        posterior, coarse = finer, fine
+    posterior, error = checked(problem.posterior(61), draws)
+    return posterior.grid, error

@@ -83,7 +83,7 @@ class NUTS(Engine):
         found = find_modes(
             posterior, starts(self.starts), rng, lambda name: progress(0, total, f"search from {name} start")
         )
-        best, posterior, error = on_fine_grid(problem, posterior, found[0])
+        best, posterior, error = on_fine_grid(posterior, found[0])
         modes = [best, *found[1:]]
         if posterior.grid.n_nodes != self.nodes:
             modes[1:] = [climb(posterior, mode.x, mode.ranks, mode.start) for mode in modes[1:]]
@@ -92,6 +92,7 @@ class NUTS(Engine):
             mode=best,
             modes=tuple(modes[1:]),
             n_nodes=posterior.grid.n_nodes,
+            reach=posterior.grid.reach,
             grid_error=error,
         )
         if not posterior.packing.n_free:

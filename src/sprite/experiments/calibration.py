@@ -289,7 +289,7 @@ def study() -> dict[str, tuple[Model, Engine, int]]:
     engines: list[tuple[Engine, int]] = [
         (Gibbs(chains=2, draws=1000, warmup=200, starts=1), 25),
         (NUTS(chains=1, draws=600, warmup=300, starts=1), 5),
-        (Metropolis(chains=1, warmup=4000, draws=32_000, thin=50), 5),
+        (Metropolis(chains=1, warmup=2000, draws=16_000, thin=25), 5),
     ]
     pairs = {f"{name}-{e.name}": (kind(), e, together) for name, kind in MODELS.items() for e, together in engines}
     del pairs["lord-nuts"]  # NUTS moves only what is continuous

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sprite.analysis.curves import grid_of, interval, populated
+from sprite.analysis.curves import interval, populated
 from sprite.core.types import Floats
 from sprite.kernels.passes import posterior
 from sprite.result.abilities import thinned
@@ -78,7 +78,7 @@ def _group_shares(fit: Fit, people: np.ndarray[tuple[int], np.dtype[np.int64]], 
     """By groups of the respondents given, who are sorted by ability."""
     import pandas as pd
 
-    data, grid, table = fit.responses, grid_of(fit), fit.table()
+    data, grid, table = fit.responses, fit.grid, fit.table()
     eap, layout, probability = fit.ability_moments()[0], fit.responses.layout, np.exp(table)
     shape = (groups, layout.n_questions)
     chosen, expected = np.zeros((groups, layout.n_rows)), np.zeros((groups, layout.n_rows))

@@ -10,7 +10,6 @@ from scipy.special import ndtri
 
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints, Rows
-from sprite.density.grid import grid_for
 from sprite.kernels.draws import draw_abilities
 from sprite.kernels.passes import posterior
 from sprite.kernels.threads import run, split
@@ -52,7 +51,7 @@ def posterior_moments(fit: Fit, start: Ints, row: Rows, plug_in: bool = False) -
     thinned draws (of the posterior, or of the Laplace approximation). With no draws, or with `plug_in`, and for the
     mode, parameters are taken to be the estimate.
     """
-    grid = grid_for(fit.model.ability, fit.n_nodes)
+    grid = fit.grid
     point = fit.table()
     work = max(len(row), fit.responses.n_answers) * fit.n_nodes  # as many draws for a part of the answers as for all
     averaged = None if plug_in else draw_tables(fit, draws_within(work))
@@ -125,7 +124,7 @@ def plausible_values(fit: Fit, n: int, seed: int) -> Floats:
     if n < 1:
         raise InputError("plausible_values needs n >= 1", found=n)
     rng = np.random.default_rng(seed)
-    grid = grid_for(fit.model.ability, fit.n_nodes)
+    grid = fit.grid
     people = fit.responses.n_respondents
     out = np.empty((n, people))
     which = thinned(fit, n)

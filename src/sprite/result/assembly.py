@@ -16,16 +16,16 @@ import numpy as np
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
 from sprite.data.responses import Responses
-from sprite.density.grid import doubled, grid_for
+from sprite.density.grid import grid_for
 from sprite.density.packing import Packing
 from sprite.density.posterior import Posterior
+from sprite.density.refinement import checked
 from sprite.models.base import Model
 from sprite.result.fit import Fit
 from sprite.result.orientation import flips, orientation, reflection
 from sprite.result.run import Mode, Run
 
-_NODES, _MAX_NODES = 61, 2000
-_TOLERANCE = 0.01
+_NODES = 61
 
 
 def assemble(
@@ -46,9 +46,10 @@ def assemble(
         x = np.where(flips(x, model, layout, packing)[..., None], signs * x, x)
     point, point_ranks = _point(x, run, packing, layout)
     found = orientation(point, point_ranks, responses, model, packing, signs is not None)
-    n_nodes, error = run.n_nodes, float(run.grid_error)
-    if not n_nodes:
-        n_nodes, error = _fine_grid(responses, model, point, point_ranks)
+    n_nodes, reach, error = run.n_nodes, run.reach, float(run.grid_error)
+    if not n_nodes:  # of an engine that needs none itself
+        posterior, error = checked(Posterior(responses, model, grid_for(model.ability, _NODES)), [(point, point_ranks)])
+        n_nodes, reach = posterior.grid.n_nodes, posterior.grid.reach
     modes = (() if run.mode is None else (run.mode,)) + run.modes
     covariance = run.covariance
     if signs is not None:
@@ -74,6 +75,7 @@ def assemble(
         messages=(*run.messages, *((found.message,) if found.message else ())),
         interrupted=run.interrupted,
         n_nodes=n_nodes,
+        reach=reach,
         grid_error=error,
         orientation=found.rule,
         seconds=0.0 if began is None else time.perf_counter() - began,
@@ -99,19 +101,6 @@ def _point(x: Floats, run: Run, packing: Packing, layout: Layout) -> tuple[Float
             keep[:, j] &= which.ravel() == np.argmax(count)
     weight = keep[:, packing.question]
     return np.asarray((draws * weight).sum(axis=0) / np.maximum(weight.sum(axis=0), 1)), ranks
-
-
-def _fine_grid(responses: Responses, model: Model, point: Floats, ranks: Mapping[str, Ints]) -> tuple[int, float]:
-    """A grid fine enough for the estimate of an engine that needs none itself, and its error."""
-    grid = grid_for(model.ability, _NODES)
-    level = Posterior(responses, model, grid).log_likelihoods(point, ranks).sum()
-    while True:
-        finer = doubled(grid, model.ability)
-        closer = Posterior(responses, model, finer).log_likelihoods(point, ranks).sum()
-        error = abs(float(closer - level))
-        if error <= _TOLERANCE or grid.n_nodes > _MAX_NODES:
-            return grid.n_nodes, error
-        grid, level = finer, closer
 
 
 def _turned(mode: Mode, signs: Floats, responses: Responses, model: Model, packing: Packing) -> Mode:

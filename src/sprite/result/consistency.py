@@ -9,6 +9,7 @@ import numpy as np
 
 from sprite.core.types import Ints, Rows
 from sprite.data.responses import Responses
+from sprite.density.grid import REACH
 from sprite.result.fit import Fit
 
 _MOST_NODES = 1_000_000
@@ -49,7 +50,7 @@ def _of_fit(fit: Fit) -> Iterator[str]:
     orders = [*fit.ranks.values(), *fit.point_ranks.values(), *(r for mode in fit.modes for r in mode.ranks.values())]
     if any(rank.shape[:-1] not in ((), fit.x.shape[:2]) or not _are_orders(rank, fit.responses) for rank in orders):
         yield "orders and options"
-    if not 0 < fit.n_nodes <= _MOST_NODES:
+    if not (0 < fit.n_nodes <= _MOST_NODES and 0 < fit.reach <= REACH * _MOST_NODES):
         yield "a grid of no sensible size"
 
 

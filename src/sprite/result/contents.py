@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sprite.core.errors import InputError
 from sprite.core.types import Strings
 from sprite.data.responses import Responses, Texts, names_array
+from sprite.density.grid import REACH
 from sprite.models.base import Model
 from sprite.models.registry import MODELS
 from sprite.result.consistency import check_consistency
@@ -25,6 +26,7 @@ _PLAIN = (
     "refusal",
     "interrupted",
     "n_nodes",
+    "reach",
     "grid_error",
     "orientation",
     "seconds",
@@ -73,6 +75,7 @@ def contents_of(fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 def fit_from(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Fit:
     """The fit of such contents."""
+    header = {"reach": REACH, **header}  # the first fits did not say it
     plain: dict[str, Any] = {name: header[name] for name in _PLAIN}
     plain |= {group: _group(arrays, f"{group}.") for group in ("ranks", "point_ranks", "stats")}
     found = Fit(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sprite.density.refinement import TOLERANCE
 from sprite.result.mixing import Mixing
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from sprite.result.fit import Fit
 
 MAX_RHAT = 1.01
-GRID_TOLERANCE = 0.01
 NEAR_MODE = 3.0
 """A mode this near to the best in log posterior holds a share of the posterior that matters."""
 MIN_ESS = 400.0
@@ -68,10 +68,10 @@ def diagnose(fit: Fit) -> Diagnostics:
         )
     if fit.interrupted and "interrupted" not in said:
         messages.append("It was interrupted: what had been drawn until then is here. Run it again for all of it.")
-    if fit.grid_error > GRID_TOLERANCE:
+    if fit.grid_error > TOLERANCE:
         messages.append(
-            f"The grid of {fit.n_nodes:,} ability values is too coarse: twice as many move the log likelihood by "
-            f"{fit.grid_error:.2g}."
+            f"The grid of {fit.n_nodes:,} ability values is too coarse or too narrow: one of twice as many moves "
+            f"the log likelihood by {fit.grid_error:.2g}."
         )
     if fit.refusal and fit.kind == "laplace":
         messages.append(f"No standard errors: {fit.refusal}.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sprite.core.errors import SpriteError
 from sprite.core.types import Floats, Ints, frozen
 from sprite.data.responses import Responses
-from sprite.density.grid import doubled, grid_for
+from sprite.density.grid import Grid, doubled, grid_for
 from sprite.density.packing import Packing
 from sprite.density.posterior import Posterior
 from sprite.models.base import Model
@@ -64,8 +64,10 @@ class Fit(Analyses):
     interrupted: bool
     n_nodes: int
     """Nodes of the ability grid that passed its own check."""
+    reach: float
+    """Standard deviations of ability that this grid spans to either side."""
     grid_error: float
-    """By how much the log likelihood moved when that grid was doubled."""
+    """By how much the log likelihood moved on a finer or a wider grid."""
     orientation: str
     """The rule that decided which way ability points."""
     seconds: float
@@ -121,16 +123,20 @@ class Fit(Analyses):
             for name, value in self.packing.unpack(self.x, self.ranks).items()
         }
 
+    @cached_property
+    def grid(self) -> Grid:
+        """The ability grid that passed its own check."""
+        return grid_for(self.model.ability, self.n_nodes, self.reach)
+
     def table(self, x: Floats | None = None, ranks: Mapping[str, Ints] | None = None) -> Floats:
         """Log P(option | ability) on the fit's grid, (rows, nodes), at the estimate or at a given draw."""
         at, order = (self.point, self.point_ranks) if x is None else (x, ranks)
-        nodes = grid_for(self.model.ability, self.n_nodes).nodes
-        return self.model.log_table(self.packing.unpack(at, order), nodes, self.responses.layout)
+        return self.model.log_table(self.packing.unpack(at, order), self.grid.nodes, self.responses.layout)
 
     @cached_property
     def log_likelihood(self) -> float:
         """Marginal log likelihood of the estimate, on a grid twice as fine as the one it was fitted on."""
-        fine = doubled(grid_for(self.model.ability, self.n_nodes), self.model.ability)
+        fine = doubled(self.grid, self.model.ability)
         posterior = Posterior(self.responses, self.model, fine)
         return float(posterior.log_likelihoods(self.point, self.point_ranks).sum())
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sprite.core.types import Floats, Ints
+from sprite.density.grid import REACH
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,5 +50,7 @@ class Run:
     interrupted: bool = False
     n_nodes: int = 0
     """Nodes of the grid that passed its own check."""
+    reach: float = REACH
+    """Standard deviations of ability that it spans to either side."""
     grid_error: float = np.nan
-    """By how much the log likelihood moved on the doubled grid."""
+    """By how much the log likelihood moved on a finer or wider one."""
