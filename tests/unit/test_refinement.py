@@ -1,4 +1,4 @@
-"""The grid that checks itself: against integrals by another method, where abilities are sharp and where they are far out."""
+"""The grid that checks itself, against another method, where abilities are sharp and where they are far out."""
 
 from __future__ import annotations
 

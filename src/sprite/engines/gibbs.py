@@ -19,7 +19,8 @@ from sprite.density.blocks import Blocks, Metric, curvature, metric_of
 from sprite.density.posterior import Posterior
 from sprite.density.refinement import Points, good_enough, refined
 from sprite.engines.base import Engine, Problem, Progress
-from sprite.engines.em import laplace, on_fine_grid, starts
+from sprite.engines.directions import global_directions
+from sprite.engines.em import on_fine_grid, starts
 from sprite.engines.moves import TARGET
 from sprite.engines.part import Part
 from sprite.engines.relocate import Survey, relocate, survey
@@ -29,9 +30,6 @@ from sprite.engines.upright import turned, upright_start
 from sprite.kernels.passes import expected_counts
 from sprite.result.run import Mode, Run
 
-GLOBAL_EIGENVALUE = 2.0
-"""A direction is global where its posterior variance exceeds by this factor what the questions alone account for."""
-MOST_GLOBAL = 3
 GLOBAL_EVERY = 4
 REFRESH_EVERY = 4
 RELOCATE_ALL_EVERY, WARMING_RELOCATE_ALL_EVERY = 4, 2
@@ -100,7 +98,6 @@ class _Plan:
 
     metric: Metric
     directions: Floats
-    """Global directions in x, each as long as the posterior's standard deviation along it: (directions, n_free)."""
 
     @classmethod
     def at(cls, posterior: Posterior, best: Mode) -> _Plan:
@@ -109,12 +106,7 @@ class _Plan:
         table = posterior.table(best.x, best.ranks)
         counts = expected_counts(responses.start, responses.row, table, posterior.grid.log_weight)[1]
         metric = metric_of(blocks, curvature(posterior, blocks, best.x, counts, best.ranks), least=0.3)
-        covariance, _ = laplace(posterior, best)
-        if covariance is None:
-            return cls(metric, np.empty((0, posterior.packing.n_free)))
-        variance, vector = np.linalg.eigh(metric.whiten(metric.whiten(covariance).T))
-        top = np.flatnonzero(variance > GLOBAL_EIGENVALUE)[-MOST_GLOBAL:]
-        return cls(metric, metric.unwhiten((vector[:, top] * np.sqrt(variance[top])).T))
+        return cls(metric, global_directions(posterior, best, metric))
 
 
 @dataclass

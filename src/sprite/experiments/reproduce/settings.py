@@ -11,14 +11,19 @@ from sprite.experiments.reproduce import published
 from sprite.experiments.reproduce.published import PaperTest
 
 
+def _mode_alone() -> EM:
+    # Predictions from the posterior mode as it is; what its uncertainty adds is for the full posterior to show.
+    return EM(standard_errors=False)
+
+
 def _gibbs_for_prediction() -> Gibbs:
     # Predictions are averages over abilities as well: a few hundred draws leave an error far below that of the pattern.
     return Gibbs(chains=2, draws=200, warmup=200, starts=2)
 
 
 def _gibbs_for_means() -> Gibbs:
-    # For errors of posterior means, two chains of a thousand draws do.
-    return Gibbs(chains=2, draws=1000, warmup=500)
+    # For errors of posterior means, two chains of six hundred draws do.
+    return Gibbs(chains=2, draws=600, warmup=300)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Settings:
     # Prediction, on real tests and on simulated ones.
     share: float = published.PUNCTURE
     patterns: int = published.PATTERNS
-    em: EM = field(default_factory=EM)
+    em: EM = field(default_factory=_mode_alone)
     predicting: Gibbs = field(default_factory=_gibbs_for_prediction)
     large: int = 50_000
     """Cells (respondents times questions) from which on a test is large for Gibbs."""
@@ -64,7 +69,7 @@ QUICK = Settings(
     metropolis=Metropolis(chains=1, warmup=200, draws=200, thin=2, start="prior"),
     metropolis_up_to=8,
     patterns=2,
-    em=EM(starts=1, draws=5),
+    em=EM(starts=1, standard_errors=False),
     predicting=Gibbs(chains=1, draws=20, warmup=20, starts=1),
     large=500,
     patterns_of_large=1,
