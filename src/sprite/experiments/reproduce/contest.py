@@ -93,7 +93,7 @@ class Contest(Trial):
 def contests(tests: Iterable[AnyTest], names: Callable[[AnyTest], Sequence[str]], settings: Settings) -> list[Part]:
     """Every pattern of every test with EM, and the baseline.
 
-    What takes long, the full posterior and learned priors (which have EM alone), has fewer patterns on large tests.
+    What takes long has fewer patterns: learned priors (which have EM alone), and the full posterior on large tests.
     """
     out: list[Part] = []
     for test in tests:
@@ -106,10 +106,11 @@ def contests(tests: Iterable[AnyTest], names: Callable[[AnyTest], Sequence[str]]
 
             for name in names(test):
                 model = model_called(name)
-                if model.prior != "learned":
+                learned = model.prior == "learned"
+                if not learned or repeat < min(fewer, settings.patterns_of_learned):
                     out.append(on(model, settings.em, name))
-                if repeat < fewer:
-                    out.append(on(model, settings.em if model.prior == "learned" else settings.predicting, name))
+                if not learned and repeat < fewer:
+                    out.append(on(model, settings.predicting, name))
             out.append(on(None, settings.em, BASELINE))
     return out
 

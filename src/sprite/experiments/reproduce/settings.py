@@ -51,6 +51,8 @@ class Settings:
     """Cells (respondents times questions) from which on a test is large for Gibbs."""
     patterns_of_large: int = 5
     """Patterns by Gibbs on a large test."""
+    patterns_of_learned: int = 10
+    """Patterns with learned priors, which take several times as long."""
     shapes: tuple[PaperTest, ...] = published.TESTS
 
     # Information.
