@@ -20,8 +20,8 @@ from sprite.result.run import Mode, Run
 
 AT_INFINITY = 10.0
 """A standard error above this on the unconstrained scale (logits, log variances) means a flat likelihood."""
-MOST_PARAMETERS = 6000
-"""Of more, the covariance is not computed: the time grows with the third power, minutes at twice as many."""
+MOST_PARAMETERS = 4000
+"""Of more, the covariance is not computed: the time grows with the third power, from half a minute here."""
 
 
 @dataclass(frozen=True)
