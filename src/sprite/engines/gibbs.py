@@ -8,6 +8,7 @@ that may stand in places far apart, have moves of their own.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -17,10 +18,10 @@ from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
 from sprite.density.blocks import Blocks, Metric, curvature, metric_of
 from sprite.density.posterior import Posterior
-from sprite.density.refinement import Points, good_enough, refined
+from sprite.density.refinement import Points, checked, good_enough, refined
 from sprite.engines.base import Engine, Problem, Progress
 from sprite.engines.directions import global_directions
-from sprite.engines.em import on_fine_grid, starts
+from sprite.engines.em import starts
 from sprite.engines.moves import TARGET
 from sprite.engines.part import Part
 from sprite.engines.relocate import Survey, relocate, survey
@@ -35,7 +36,8 @@ REFRESH_EVERY = 4
 RELOCATE_ALL_EVERY, WARMING_RELOCATE_ALL_EVERY = 4, 2
 """Sweeps after which every rarely chosen option is offered other places; fewer in the warm-up, to find who needs it."""
 SURVEY_AT = (0.2, 0.6)
-"""Shares of the warm-up after which rarely chosen options are surveyed anew, from where the chains are then."""
+"""Shares of the warm-up after which the grid is checked and rarely chosen options are surveyed anew, where the chains
+are then. A mode says little of that where questions are many more than respondents."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,19 @@ class Gibbs(Engine):
         modes = find_modes(
             posterior, starts(self.starts), rng, lambda name: progress(0, total, f"search from {name} start")
         )
-        best, posterior, _ = on_fine_grid(posterior, modes[0])
         while True:
             with np.errstate(over="ignore", invalid="ignore"):  # a step into nowhere is refused, not warned about
-                begin = upright_start(posterior, [best, *modes[1:]], rng)
-                x, ranks, stats, interrupted = _sample(self, posterior, begin, rng, progress)
-            error, better = refined(posterior, _some(x, ranks, rng))
+                begin = upright_start(posterior, modes, rng)
+                posterior, x, ranks, stats, interrupted = _sample(self, posterior, begin, rng, progress)
+            some = np.unique(np.linspace(0, x.shape[1] - 1, 4).astype(int))
+            error, better = refined(posterior, _states(x, ranks, [(int(rng.integers(len(x))), d) for d in some]))
             if good_enough(posterior, error) or interrupted:
                 break
             posterior = better
         return Run(
             x=x,
             ranks=ranks,
-            mode=best,
+            mode=modes[0],
             modes=tuple(modes[1:]),
             stats=stats,
             interrupted=interrupted,
@@ -124,8 +126,9 @@ class _Relocations:
         return cls(survey(posterior, part, x[None], rng) if part else None)
 
     def survey_again(self, posterior: Posterior, x: Floats, rng: np.random.Generator) -> None:
+        part = Part.of(posterior) if self.found else None
+        self.found = survey(posterior, part, x, rng) if part else None
         if self.found:
-            self.found = survey(posterior, self.found.part, x, rng)
             self.found.remember(np.concatenate(self.visits), rng)
 
     def end_warmup(self, posterior: Posterior) -> None:
@@ -145,7 +148,8 @@ class _Relocations:
 
 def _sample(
     settings: Gibbs, posterior: Posterior, best: Mode, rng: np.random.Generator, progress: Progress
-) -> tuple[Floats, dict[str, Ints], dict[str, Floats], bool]:
+) -> tuple[Posterior, Floats, dict[str, Ints], dict[str, Floats], bool]:
+    """Warm up and draw, on a grid that the states on the way have found good enough: that of the posterior returned."""
     plan, rare = _Plan.at(posterior, best), _Relocations.at(posterior, best.x, rng)
     packing, layout = posterior.packing, posterior.layout
     chains, total = settings.chains, settings.warmup + settings.draws * settings.thin
@@ -166,6 +170,8 @@ def _sample(
             warming = number < settings.warmup
             gain = 2.0 / (1.0 + number) ** 0.6
             if number in surveys:
+                posterior, _ = checked(posterior, _states(x, ranks, range(chains)))
+                table = posterior.table(x, ranks)
                 rare.survey_again(posterior, x, rng)
             if number == settings.warmup:
                 rare.end_warmup(posterior)
@@ -200,10 +206,9 @@ def _sample(
         if n_kept < 2:
             raise
     orders = {name: value[:, :n_kept] for name, value in kept_ranks.items()}
-    return kept[:, :n_kept], orders, {"acceptance": acceptance[:, :n_kept]}, n_kept < settings.draws
+    return posterior, kept[:, :n_kept], orders, {"acceptance": acceptance[:, :n_kept]}, n_kept < settings.draws
 
 
-def _some(x: Floats, ranks: dict[str, Ints], rng: np.random.Generator) -> Points:
-    """Four draws from all of the run, each of some chain."""
-    which = [(int(rng.integers(len(x))), draw) for draw in np.unique(np.linspace(0, x.shape[1] - 1, 4).astype(int))]
+def _states(x: Floats, ranks: Mapping[str, Ints], which: Iterable[int | tuple[int, int]]) -> Points:
+    """Some of these x, each with its orders."""
     return [(x[at], {name: rank[at] for name, rank in ranks.items()}) for at in which]

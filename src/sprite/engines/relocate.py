@@ -16,7 +16,7 @@ from sprite.core.types import Floats, Ints
 from sprite.density.posterior import Posterior
 from sprite.engines.part import Part
 from sprite.kernels.collapsed import choose, judge
-from sprite.kernels.mixture import log_mixture
+from sprite.kernels.mixture import log_mixture, spread_around
 from sprite.kernels.passes import posterior as ability_posterior
 from sprite.kernels.threads import each
 
@@ -24,8 +24,10 @@ PLACES = 96
 """Places remembered of each option."""
 VISITS = 32
 """Of these, so many are taken from where chains have been."""
-SURVEYED = 384
-"""Places looked at in each round of the survey."""
+SURVEYED, FEWEST = 384, 32
+"""Places looked at in each round of the survey; fewer, where there is more than this to do, but not below that."""
+WORK = 200_000_000
+"""Entries of tables that a survey may compute for them."""
 ROUNDS = 3
 FAINT = 12
 """Of the places, so many are where an option would be chosen alike at every ability.
@@ -121,12 +123,8 @@ class Survey:
     def _settle(self, rows: Ints, places: Floats) -> None:
         """Let these, (rows, places, entries), be the rows' places, each with the spread of those around it."""
         scale = np.maximum(places.std(axis=1, keepdims=True), 1e-3)
-        for row, own, unit in zip(rows, places, scale, strict=True):
-            scaled = own / unit
-            apart = ((scaled[:, None] - scaled) ** 2).sum(axis=-1)
-            near = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
-            self.places[row] = own
-            self.spread[row] = np.maximum(own[near].std(axis=1), 0.1 * unit)
+        self.places[rows] = places
+        self.spread[rows] = np.maximum(spread_around(places / scale, NEIGHBOURS) * scale, 0.1 * scale)
 
     def of_waverers(self, posterior: Posterior, visits: Floats) -> Survey | None:
         """The same for those options alone that chains have seen in places far apart; None if there is none."""
@@ -155,13 +153,15 @@ def survey(posterior: Posterior, part: Part, states: Floats, rng: np.random.Gene
     weights = [ability_posterior(responses.start, responses.row, t, grid.log_weight, 0, people) for t in tables]
     shape = (layout.n_rows, PLACES, part.own.shape[1])
     found = Survey(part, np.zeros(shape), np.ones(shape))
-    looks = SURVEYED // len(states)
-    prior = np.array([part.packing.pack(part.model.sample(layout, "prior", rng)) for _ in range(SURVEYED)])
+    turns = part.turns()
+    number = int(np.clip(WORK // (len(turns) * ROUNDS * layout.n_rows * grid.n_nodes), FEWEST, SURVEYED))
+    looks = -(-number // len(states))
+    prior = np.array([part.packing.pack(part.model.sample(layout, "prior", rng)) for _ in range(number)])
     # Far wider than the prior: a few choosers can hold an option where it has hardly any mass.
     prior = prior.mean(axis=0) + (prior - prior.mean(axis=0)) * rng.choice(BEYOND, size=prior.shape)
-    for changing in part.turns():
+    for changing in turns:
         rows = np.broadcast_to(changing, (len(states), looks, len(changing)))
-        wide = part.take(np.broadcast_to(changing, (SURVEYED, len(changing))), prior)
+        wide = part.take(np.broadcast_to(changing, (number, len(changing))), prior)
         found.resample(changing, wide[None], np.zeros((1, *wide.shape[:-1])), rng)
         seen, gains = [], []  # in all rounds: what a later one happens to miss is not forgotten
         for _ in range(ROUNDS):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from sprite.core.types import Floats, Ints
+from sprite.kernels.interrupts import interruptible
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -46,3 +48,38 @@ def log_mixture(
                 total += kernel
             density += shares[w] * total
         out[i] = math.log(density)
+
+
+@interruptible
+@njit(cache=True, nogil=True, error_model="numpy")
+def spread_around(places: Floats, number: int) -> Floats:
+    """Standard deviation, by coordinate, of the `number` places nearest to each, itself among them: as `places`."""
+    n_rows, n_places, size = places.shape
+    out = np.empty_like(places)
+    near = np.empty(number, dtype=np.int64)
+    distance = np.empty(number)
+    for row in range(n_rows):
+        for p in range(n_places):
+            found = 0
+            for other in range(n_places):
+                apart = 0.0
+                for e in range(size):
+                    apart += (places[row, p, e] - places[row, other, e]) ** 2
+                if found == number and apart >= distance[number - 1]:
+                    continue
+                found = min(found + 1, number)
+                at = found - 1
+                while at > 0 and distance[at - 1] > apart:
+                    distance[at], near[at] = distance[at - 1], near[at - 1]
+                    at -= 1
+                distance[at], near[at] = apart, other
+            for e in range(size):
+                mean = 0.0
+                for k in range(found):
+                    mean += places[row, near[k], e]
+                mean /= found
+                square = 0.0
+                for k in range(found):
+                    square += (places[row, near[k], e] - mean) ** 2
+                out[row, p, e] = math.sqrt(square / found)
+    return out
