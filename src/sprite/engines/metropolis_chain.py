@@ -16,9 +16,9 @@ from sprite.core.types import Bools, Floats, Ints
 from sprite.data.responses import Responses
 from sprite.density.grid import grid_for
 from sprite.density.packing import Packing
-from sprite.engines.orders import swapped
 from sprite.kernels.metropolis import answer_sums, impute, take_columns, take_rows, tally
 from sprite.models.base import Model, Values
+from sprite.models.intervals import swap_neighbours
 from sprite.models.sprite import Sprite
 from sprite.result.orientation import option_means
 
@@ -202,20 +202,31 @@ class Chain:
         return p
 
     def _exchange_ranks(self) -> None:
-        """Two neighbouring ranks of every question change places; all orders are equally likely beforehand."""
-        target, layout = self.target, self.target.layout
+        """Two neighbouring options of every question change places, each keeping its share of the respondents.
+
+        A bound moves with them: where it stayed, an option that many chose would have to fit between bounds made for
+        few, and orders would hardly ever change.
+        """
+        target, layout, packing = self.target, self.target.layout, self.target.packing
         lower = np.floor(self.rng.random(layout.n_questions) * np.maximum(layout.n_options - 1, 1)).astype(np.int64)
-        (name,) = self.ranks
-        ranks = {name: swapped(self.ranks[name], lower, self.swappable, layout)}
-        values = target.packing.unpack(self.x, ranks)
-        table = target.model.log_table(values, self.z, layout)
-        take = self._judge(target.sums(table, self.row)[1] - target.sums(self.table, self.row)[1])[1]
-        moved = {name: np.where(take[layout.question], ranks[name], self.ranks[name])}
-        if not target.upright(self.x, moved):
+        values, log_jacobian = swap_neighbours(self.values, lower, target.variance, layout)
+        possible = np.isfinite(log_jacobian)
+        x = np.where(possible[packing.question], packing.pack(values), self.x)
+        ranks = {"rank": np.asarray(values["rank"], np.int64)}
+        values = packing.unpack(x, ranks)
+        table, prior = target.model.log_table(values, self.z, layout), target.log_prior(x, values)
+        ratio = target.sums(table, self.row)[1] - target.sums(self.table, self.row)[1] + prior - self.prior
+        # The Jacobian is that of the natural scale, and so must the densities be.
+        ratio += log_jacobian - packing.log_jacobian(x) + packing.log_jacobian(self.x)
+        take = self._judge(ratio)[1]
+        moved = np.where(take[packing.question], x, self.x)
+        order = {"rank": np.where(take[layout.question], ranks["rank"], self.ranks["rank"])}
+        if not target.upright(moved, order):
             self.accepted[2] = 0.0
             return
-        self.ranks = moved
-        self.values = target.packing.unpack(self.x, self.ranks)
+        self.x, self.ranks = moved, order
+        self.values = packing.unpack(self.x, self.ranks)
+        self.prior = np.where(take, prior, self.prior)
         take_rows(self.table, table, take, layout.first)
         self.accepted[2] = take[self.swappable].mean() if self.swappable.any() else 0.0
 

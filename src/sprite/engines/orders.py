@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sprite.core.layout import Layout
 from sprite.core.types import Bools, Floats, Ints
 from sprite.density.blocks import Blocks, Metric, curvature, metric_of
 from sprite.density.posterior import Conditionals
@@ -77,13 +76,6 @@ def _swapped_once(
         x, best = np.where(better[packing.question], moved, x), np.where(better, value, best)
         gained |= better
     return gained, x, rank, best
-
-
-def swapped(rank: Ints, lower: int | Ints, chosen: Bools, layout: Layout) -> Ints:
-    """Exchange ranks `lower` and `lower` + 1 in the chosen questions; `lower` is one number or one a question."""
-    at = np.broadcast_to(lower, layout.n_questions)[layout.question]
-    swap = chosen[layout.question] & (layout.n_options[layout.question] > at + 1)
-    return np.where(swap & (rank == at), at + 1, np.where(swap & (rank == at + 1), at, rank))
 
 
 def settle(
