@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,7 +106,9 @@ def parts(tests: Sequence[AnyTest], settings: Settings) -> list[Part]:
         )
     out = contests(ordered, lambda test: (GIVEN, *LEARNED), settings)
     for test in ordered:
-        engines: list[Engine] = [settings.em] + ([settings.predicting] if test.cells < settings.large else [])
+        engines: list[Engine] = [replace(settings.em, standard_errors=True)] + (
+            [settings.predicting] if test.cells < settings.large else []
+        )
         out += [Agreement(test, engine, 0, name) for engine in engines for name in LEARNED]
     return out
 
