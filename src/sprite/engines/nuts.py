@@ -139,6 +139,8 @@ class _Chain:
     def __init__(self, engine: NUTS, nutpie: Any, posterior: Posterior, mode: Mode, rng: np.random.Generator) -> None:
         self._engine, self._nutpie = engine, nutpie
         self.done = 0
+        self.stopped_at: int | None = None
+        """How many draws were done when Ctrl-C came."""
         self.x: Floats = np.empty((0, posterior.packing.n_free))
         self.stats: dict[str, Floats] = {}
         self.sampler: Any = None
@@ -147,6 +149,8 @@ class _Chain:
         self._seed = int(rng.integers(2**63))
 
         def evaluate(y: Floats) -> tuple[float, Floats]:
+            if self.stopped_at is not None:  # a value that is not finite ends the trajectory, which may be a long one
+                return np.nan, y
             with np.errstate(all="ignore"):
                 at = posterior.evaluate(mode.x + metric.unwhiten(y), mode.ranks)
                 # nutpie counts a value that is not finite as a divergence.
@@ -193,12 +197,15 @@ class _Chain:
         """Take over what has been drawn."""
         if self.sampler is None:
             return
+        self.stopped_at = self.done if abort else None
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "More chains", UserWarning)  # one chain and, in warm-up, no draw yet
             trace = self.sampler.abort() if abort else self.sampler.wait()
-        self.x = np.asarray(trace.posterior["x"].values, float)[0]
+        # What came after is the last state again, not a draw.
+        kept = slice(None if self.stopped_at is None else max(0, self.stopped_at - self._engine.warmup))
+        self.x = np.asarray(trace.posterior["x"].values, float)[0][kept]
         self.stats = {
-            ours: np.asarray(trace.sample_stats[theirs].values, float)[0]
+            ours: np.asarray(trace.sample_stats[theirs].values, float)[0][kept]
             for theirs, ours in STATS.items()
             if theirs in trace.sample_stats
         }
