@@ -63,6 +63,7 @@ def test_a_killed_fit_leaves_the_old_file_or_the_new_one(kill: Kill, exam: Path,
     new = (*answers, "--model", "sprite", "-o", str(path))
     assert kill(old)["code"] == 0
     before = path.read_bytes()
+    kill(new)  # compiles what is not compiled yet, which takes calls that later runs do not make
     whole = kill(new)
     expected = sprite.load(path)
     rng = random.Random(1)
