@@ -56,6 +56,12 @@ def test_round_trip(name: str, posterior: bool, tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["a.nc"]
 
 
+def test_a_fit_that_does_not_say_its_reach_has_the_usual_one() -> None:
+    header, arrays = contents.contents_of(small("nrm"))
+    del header["reach"]
+    assert_same(small("nrm"), contents.fit_from(header, arrays))
+
+
 def test_any_text_survives(tmp_path: Path) -> None:
     of = small("sprite")
     strange = ["", "naïve ☃ 𝔘", "tab\tnew\nline", "nul\0inside", " blanks ", "e\u0301"]

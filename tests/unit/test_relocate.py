@@ -14,6 +14,7 @@ from sprite.engines.part import Part
 from sprite.engines.relocate import relocate, survey
 from sprite.engines.sweep import draw_abilities
 from sprite.kernels.collapsed import choose, judge
+from sprite.kernels.mixture import spread_around
 from sprite.kernels.passes import posterior as ability_posterior
 from sprite.models.sprite import Sprite
 from sprite.simulation import simulate
@@ -204,3 +205,11 @@ def test_where_a_survey_looked_faint_options_and_visits_are_remembered() -> None
     assert waverers is not None
     assert len(waverers.part.rare) == len(part.rare)
     assert found.of_waverers(posterior, np.tile(x, (40, 1))) is None
+
+
+def test_the_spread_around_a_place_is_that_of_its_nearest_ones() -> None:
+    places = np.random.default_rng(0).standard_normal((3, 40, 2))
+    found = spread_around(places, 6)
+    for own, spread in zip(places, found, strict=True):
+        near = np.argsort(((own[:, None] - own) ** 2).sum(axis=-1), axis=1)[:, :6]
+        np.testing.assert_allclose(spread, own[near].std(axis=1))

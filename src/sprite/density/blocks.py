@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sprite.core.types import Floats, Ints
 from sprite.density.packing import Packing
-from sprite.density.posterior import Conditionals
+from sprite.density.posterior import Conditionals, Posterior, Ranks
 from sprite.kernels.blocks import multiply_runs
 from sprite.models.base import flat
 
@@ -111,3 +111,9 @@ def metric_of(blocks: Blocks, precision: Floats, least: float = 1e-2) -> Metric:
     fixed = np.einsum("qij,qj,qkj->qik", vector, np.maximum(np.abs(value), least), vector)
     factor = np.linalg.cholesky(fixed)
     return Metric(blocks, factor, np.linalg.inv(factor))
+
+
+def metric_at(posterior: Posterior, x: Floats, ranks: Ranks, least: float = 1e-2) -> Metric:
+    """Each question's curvature at an x, given the expected counts there."""
+    blocks = Blocks.of(posterior.packing)
+    return metric_of(blocks, curvature(posterior, blocks, x, posterior.counts(x, ranks), ranks), least)

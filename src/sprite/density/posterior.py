@@ -97,6 +97,11 @@ class Posterior(Conditionals):
         """Marginal log likelihood of each respondent."""
         return log_likelihood(self.responses.start, self.responses.row, self.table(x, ranks), self.grid.log_weight)
 
+    def counts(self, x: Floats, ranks: Ranks | None = None) -> Floats:
+        """Expected number of choosers of each row at each node, (rows, nodes)."""
+        data = self.responses
+        return expected_counts(data.start, data.row, self.table(x, ranks), self.grid.log_weight)[1]
+
     def evaluate(self, x: Floats, ranks: Ranks | None = None) -> Evaluation:
         """Value and gradient; Fisher's identity turns expected counts into the gradient."""
         values = self.packing.unpack(x, ranks)

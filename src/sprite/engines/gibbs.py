@@ -16,7 +16,7 @@ import numpy as np
 
 from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
-from sprite.density.blocks import Blocks, Metric, curvature, metric_of
+from sprite.density.blocks import Metric, metric_at
 from sprite.density.posterior import Posterior
 from sprite.density.refinement import Points, checked, good_enough, refined
 from sprite.engines.base import Engine, Problem, Progress
@@ -28,7 +28,6 @@ from sprite.engines.relocate import Survey, relocate, survey
 from sprite.engines.search import find_modes
 from sprite.engines.sweep import move_together, sweep
 from sprite.engines.upright import turned, upright_start
-from sprite.kernels.passes import expected_counts
 from sprite.result.run import Mode, Run
 
 GLOBAL_EVERY = 4
@@ -103,11 +102,7 @@ class _Plan:
 
     @classmethod
     def at(cls, posterior: Posterior, best: Mode) -> _Plan:
-        blocks = Blocks.of(posterior.packing)
-        responses = posterior.responses
-        table = posterior.table(best.x, best.ranks)
-        counts = expected_counts(responses.start, responses.row, table, posterior.grid.log_weight)[1]
-        metric = metric_of(blocks, curvature(posterior, blocks, best.x, counts, best.ranks), least=0.3)
+        metric = metric_at(posterior, best.x, best.ranks, least=0.3)
         return cls(metric, global_directions(posterior, best, metric))
 
 

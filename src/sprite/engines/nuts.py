@@ -12,13 +12,12 @@ import numpy as np
 
 from sprite.core.errors import InputError, SpriteError
 from sprite.core.types import Floats, Ints
-from sprite.density.blocks import Blocks, Metric, curvature, metric_of
+from sprite.density.blocks import metric_at
 from sprite.density.information import observed_information
 from sprite.density.posterior import Posterior
 from sprite.engines.base import Engine, Problem, Progress
 from sprite.engines.em import on_fine_grid, starts
 from sprite.engines.search import climb, find_modes
-from sprite.kernels.passes import expected_counts
 from sprite.kernels.threads import RESPONDENT_COST, SMALL, get_threads, set_threads
 from sprite.result.run import Mode, Run
 
@@ -144,7 +143,7 @@ class _Chain:
         self.x: Floats = np.empty((0, posterior.packing.n_free))
         self.stats: dict[str, Floats] = {}
         self.sampler: Any = None
-        metric = metric_at(posterior, mode)
+        metric = metric_at(posterior, mode.x, mode.ranks)
         begin = JITTER * rng.standard_normal(posterior.packing.n_free)
         self._seed = int(rng.integers(2**63))
 
@@ -209,14 +208,6 @@ class _Chain:
             for theirs, ours in STATS.items()
             if theirs in trace.sample_stats
         }
-
-
-def metric_at(posterior: Posterior, mode: Mode) -> Metric:
-    """Each question's curvature at a mode, given the expected counts there."""
-    responses, blocks = posterior.responses, Blocks.of(posterior.packing)
-    table = posterior.table(mode.x, mode.ranks)
-    counts = expected_counts(responses.start, responses.row, table, posterior.grid.log_weight)[1]
-    return metric_of(blocks, curvature(posterior, blocks, mode.x, counts, mode.ranks))
 
 
 def _sample(chains: list[_Chain], at_once: int, total: int, progress: Progress) -> bool:

@@ -11,7 +11,6 @@ from sprite.core.types import Floats, Ints
 from sprite.density.blocks import Blocks, curvature, metric_of
 from sprite.density.posterior import Posterior
 from sprite.engines.orders import better_orders
-from sprite.kernels.passes import expected_counts
 from sprite.models.base import Start
 from sprite.result.run import Mode
 
@@ -64,10 +63,10 @@ def climb(
     free_order = orders and len(posterior.packing.discrete) > len(posterior.packing.fixed_ranks)
     norm = np.inf
     for stage, iterations in enumerate(STAGES):
-        counts = _counts(posterior, x, ranks)
+        counts = posterior.counts(x, ranks)
         if free_order and stage < len(STAGES) - 1:
             x, ranks = better_orders(posterior, x, ranks, counts)
-            counts = _counts(posterior, x, ranks)
+            counts = posterior.counts(x, ranks)
         metric = metric_of(blocks, curvature(posterior, blocks, x, counts, ranks))
         origin = x
 
@@ -97,8 +96,3 @@ def climb(
     at = posterior.evaluate(x, ranks)
     free = {key: value for key, value in ranks.items() if key not in posterior.packing.fixed_ranks}
     return Mode(name, at.value, at.log_likelihood, norm, norm < tolerance, x, free)
-
-
-def _counts(posterior: Posterior, x: Floats, ranks: Ranks) -> Floats:
-    responses = posterior.responses
-    return expected_counts(responses.start, responses.row, posterior.table(x, ranks), posterior.grid.log_weight)[1]

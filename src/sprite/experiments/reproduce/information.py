@@ -11,7 +11,6 @@ import numpy as np
 
 from sprite.analysis.curves import populated
 from sprite.engines.base import Engine
-from sprite.engines.em import EM
 from sprite.experiments.reproduce import published
 from sprite.experiments.reproduce.material import AnyTest
 from sprite.experiments.reproduce.outputs import Table, markdown
@@ -74,13 +73,13 @@ def sprites_of(fitted: Fit, question: str) -> dict[str, Any]:
 
 def parts(tests: Sequence[AnyTest], settings: Settings) -> list[Part]:
     """A ranking of every test by EM, by the full posterior too unless it is large, and short forms by EM."""
-    quick = EM(starts=settings.em.starts, standard_errors=False)
     out: list[Part] = []
     for test in tests:
         engines: list[Engine] = [settings.em] + ([settings.predicting] if test.cells < settings.large else [])
         out += [Ranking(test, engine, 0) for engine in engines]
         out += [
-            ShortForm(test, quick, repeat, settings.form, settings.random_forms) for repeat in range(settings.splits)
+            ShortForm(test, settings.em, repeat, settings.form, settings.random_forms)
+            for repeat in range(settings.splits)
         ]
     return out
 
