@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sprite.core.types import Floats, Ints
+from sprite.core.types import Bools, Floats, Ints
 from sprite.density.packing import Packing
 from sprite.density.posterior import Conditionals, Posterior, Ranks
 from sprite.kernels.blocks import multiply_runs
@@ -75,6 +75,11 @@ class Metric:
     def pull(self, gradient: Floats) -> Floats:
         """A gradient in x as one in y."""
         return self._times(self.inverse, gradient, transposed=False)
+
+    def only(self, questions: Bools, blocks: Blocks) -> Metric:
+        """Those of these questions, whose blocks by themselves are given."""
+        part = (questions, slice(blocks.size), slice(blocks.size))
+        return Metric(blocks, np.ascontiguousarray(self.factor[part]), np.ascontiguousarray(self.inverse[part]))
 
     def _times(self, matrix: Floats, x: Floats, transposed: bool) -> Floats:
         batches = flat(x)

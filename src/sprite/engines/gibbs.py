@@ -132,13 +132,13 @@ class _Relocations:
             self.waverers = self.found.of_waverers(posterior, np.concatenate(settled))
 
     def move(
-        self, posterior: Posterior, x: Floats, table: Floats, sweep: int, warming: bool, rng: np.random.Generator
+        self, x: Floats, table: Floats, sweep: int, warming: bool, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         if warming:
             self.visits.append(x)
         everything = sweep % (WARMING_RELOCATE_ALL_EVERY if warming else RELOCATE_ALL_EVERY) == 0
         offered = self.found if everything else self.waverers
-        return relocate(posterior, offered, x, table, rng) if offered else (x, table)
+        return relocate(offered, x, table, rng) if offered else (x, table)
 
 
 def _sample(
@@ -175,7 +175,7 @@ def _sample(
                     posterior, plan.directions, x, ranks, table, float(np.exp(global_scale)), rng
                 )
                 global_scale += gain * (rate - 0.3) if warming else 0.0
-            x, table = rare.move(posterior, x, table, number, warming, rng)
+            x, table = rare.move(x, table, number, warming, rng)
             anew = number % REFRESH_EVERY == 0 and not rare.found
             x, ranks, probability = sweep(
                 posterior, plan.metric, x, ranks, table, np.exp(log_step), settings.leaps, anew, rng

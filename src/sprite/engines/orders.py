@@ -14,8 +14,11 @@ from sprite.models.intervals import swap_neighbours
 
 GAIN = 1e-6
 """An order has to be better by this to be taken."""
-PATIENCE = 8.0
-"""A swap that is less far behind, after a few steps in the metric of the order before it, is looked at more closely."""
+NOBODY = 1e-10
+"""An expected count below this counts nothing: nodes where nobody stands cost nothing."""
+HOPE = 10.0
+"""A swap that is behind after a few steps in the metric of the order before it is looked at more closely unless it lags
+by more than so many times what the next step promises: closer looks that paid were within 5 times."""
 
 
 def better_orders(
@@ -24,35 +27,34 @@ def better_orders(
     """Reorder options wherever that raises a question's conditional given the expected counts.
 
     Raising it raises the posterior (a generalised EM step). First the order of the choosers' mean ability, which may be
-    far from the present one, then swaps of neighbours, again and again in the questions where one has helped: those
-    that help at once, then those that need a closer look. Each order is judged after the question's bounds have moved
-    to suit it.
+    far from the present one, then swaps of neighbours, again and again in the questions where one has helped. Each
+    order is judged after the question's bounds have moved to suit it.
     """
     layout, entry = conditionals.layout, conditionals.packing.question
+    counts = np.where(counts < NOBODY, 0.0, counts)
     rank = ranks["rank"]
-    x, best = settle(conditionals, x, counts, ranks)
+    x, best, _ = settle(conditionals, x, counts, ranks)
     ability = counts @ conditionals.grid.nodes / np.maximum(counts.sum(axis=1), np.finfo(float).tiny)
     values = conditionals.model.start(replace(layout, score=ability), "score", np.random.default_rng(0))
     other = np.asarray(values["rank"], np.int64)
-    moved, value = settle(conditionals, conditionals.packing.pack(values), counts, {"rank": other}, steps=12)
+    moved, value, _ = settle(conditionals, conditionals.packing.pack(values), counts, {"rank": other}, steps=12)
     better = value > best + GAIN
     rank = np.where(better[layout.question], other, rank)
     x, best = np.where(better[entry], moved, x), np.where(better, value, best)
-    for patience in (0.0, PATIENCE):
-        seeking = layout.n_options > 1
-        for _ in range(int(layout.n_options.max(initial=1)) ** 2):
-            if not seeking.any():
-                break
-            part, rows, entries = conditionals.only(seeking)
-            gained, x[entries], rank[rows], best[seeking] = _swapped_once(
-                part, x[entries], rank[rows], best[seeking], counts[rows], patience
-            )
-            seeking[seeking] = gained
+    seeking = layout.n_options > 1
+    for _ in range(int(layout.n_options.max(initial=1)) ** 2):
+        if not seeking.any():
+            break
+        part, rows, entries = conditionals.only(seeking)
+        gained, x[entries], rank[rows], best[seeking] = _swapped_once(
+            part, x[entries], rank[rows], best[seeking], counts[rows]
+        )
+        seeking[seeking] = gained
     return x, {"rank": rank}
 
 
 def _swapped_once(
-    conditionals: Conditionals, x: Floats, rank: Ints, best: Floats, counts: Floats, patience: float
+    conditionals: Conditionals, x: Floats, rank: Ints, best: Floats, counts: Floats
 ) -> tuple[Bools, Floats, Ints, Floats]:
     """Try every pair of neighbours in turn, keep what helps; which questions gained, their x, ranks and values."""
     layout, packing = conditionals.layout, conditionals.packing
@@ -65,12 +67,16 @@ def _swapped_once(
             packing.unpack(x, {"rank": rank}), at, conditionals.model.ability[1], layout
         )
         other = np.asarray(values["rank"], np.int64)
-        moved, value = settle(conditionals, packing.pack(values), counts, {"rank": other}, 8, present)
         possible = np.isfinite(log_jacobian)
-        unsure = possible & (value <= best + GAIN) & (value > best - patience)
-        if unsure.any():
-            few, rows, entries = conditionals.only(unsure)
-            moved[entries], value[unsure] = settle(few, moved[entries], counts[rows], {"rank": other[rows]})
+        moved, value, promise = settle(conditionals, packing.pack(values), counts, {"rank": other}, 2, present)
+        for metric in (present, None):
+            unsure = possible & (value <= best + GAIN) & (value + HOPE * promise > best)
+            if unsure.any():
+                few, rows, entries = conditionals.only(unsure)
+                of_few = metric and metric.only(unsure, Blocks.of(few.packing))
+                moved[entries], value[unsure], promise[unsure] = settle(
+                    few, moved[entries], counts[rows], {"rank": other[rows]}, 6, of_few
+                )
         better = possible & (value > best + GAIN)
         rank = np.where(better[layout.question], other, rank)
         x, best = np.where(better[packing.question], moved, x), np.where(better, value, best)
@@ -85,10 +91,11 @@ def settle(
     ranks: Mapping[str, Ints],
     steps: int = 6,
     metric: Metric | None = None,
-) -> tuple[Floats, Floats]:
-    """A few damped Newton steps of every question on its counts; the new x and each question's value there.
+) -> tuple[Floats, Floats, Floats]:
+    """A few damped Newton steps of every question on its counts.
 
-    A metric that is given is used as it is; otherwise it is the curvature, renewed every third step.
+    The new x, each question's value there, and what another step promises by its linear term and metric. A metric that
+    is given is used as it is; otherwise it is the curvature, renewed every third step.
     """
     packing, blocks = conditionals.packing, Blocks.of(conditionals.packing)
 
@@ -113,4 +120,5 @@ def settle(
         x, gradient = np.where(entries, moved, x), np.where(entries, new_gradient, gradient)
         value = np.where(better, new_value, value)
         damping = np.where(better, np.minimum(1.0, 2 * damping), 0.25 * damping)
-    return x, value
+    assert used is not None
+    return x, value, 0.5 * packing.sum_by_question(used.pull(gradient) ** 2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,25 +11,13 @@ from sprite.core.types import Floats, Ints, Rows
 from sprite.data.responses import Responses
 from sprite.density.packing import Packing
 from sprite.density.posterior import Posterior
-from sprite.models.base import Model
+from sprite.kernels.collapsed import Answers
+from sprite.models.softmax import SoftmaxModel
 
 RARE = 30
 """An option chosen by more respondents than this is known well enough to stay where it is."""
 LARGEST = 5_000_000
 """Respondents x nodes above which their posteriors are not held in memory, and nothing is relocated."""
-
-
-class Answers(NamedTuple):
-    """The answers as the kernels that judge candidates take them."""
-
-    start: Ints
-    row: Rows
-    who: Rows
-    """Those who chose a row here, in the order of these rows."""
-    by_row: Ints
-    first: Ints
-    begin: Ints
-    log_weight: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +26,7 @@ class Part:
 
     layout: Layout
     packing: Packing
-    model: Model
+    model: SoftmaxModel
     answers: Answers
     rows: Ints
     """Where their rows lie in the whole test."""
@@ -52,19 +39,19 @@ class Part:
 
     @classmethod
     def of(cls, posterior: Posterior) -> Part | None:
-        """None where options have no entries of their own, all are chosen often, or respondents are too many."""
-        layout, packing = posterior.layout, posterior.packing
-        if not packing.n_free or (packing.rows < 0).any() or packing.discrete:
+        """None where options have no curves of their own, all are chosen often, or respondents are too many."""
+        layout, packing, model = posterior.layout, posterior.packing, posterior.model
+        if not (packing.n_free and isinstance(model, SoftmaxModel) and model.one_by_one):
             return None
         free = np.zeros(layout.n_rows, dtype=bool)
         free[packing.rows] = True
         rare = free & (layout.count <= RARE)
         if not rare.any() or posterior.responses.n_respondents * posterior.grid.n_nodes > LARGEST:
             return None
-        return cls.around(posterior, np.flatnonzero(rare))
+        return cls.around(posterior, model, np.flatnonzero(rare))
 
     @classmethod
-    def around(cls, posterior: Posterior, relocatable: Ints) -> Part:
+    def around(cls, posterior: Posterior, model: SoftmaxModel, relocatable: Ints) -> Part:
         """The questions of these rows, which may be relocated."""
         layout, packing, responses = posterior.layout, posterior.packing, posterior.responses
         rare = np.zeros(layout.n_rows, dtype=bool)
@@ -72,14 +59,14 @@ class Part:
         questions = np.zeros(layout.n_questions, dtype=bool)
         questions[layout.question[rare]] = True
         here, rows = layout.only(questions)
-        small = Packing(posterior.model, here)
+        small = Packing(model, here)
         who, by_row = _choosers(responses, rows)
-        begin, weight = layout.first[:-1][questions], posterior.grid.log_weight
+        begin, grid = layout.first[:-1][questions], posterior.grid
         return cls(
             here,
             small,
-            posterior.model,
-            Answers(responses.start, responses.row, who, by_row, here.first, begin, weight),
+            model,
+            Answers(responses.start, responses.row, who, by_row, here.first, begin, grid.log_weight, grid.nodes),
             rows,
             np.flatnonzero(questions[packing.question]),
             np.flatnonzero(rare[rows]),
@@ -115,6 +102,11 @@ class Part:
         line, place = np.nonzero(own.reshape(len(lines), -1) >= 0)
         lines[line, own.reshape(len(lines), -1)[line, place]] = at.reshape(len(lines), -1)[line, place]
         return lines.reshape(x.shape)
+
+    def curves(self, x: Floats) -> Floats:
+        """Height, slope, curve and centre of every row: (..., rows, 4)."""
+        curves = self.model.curves(self.packing.unpack(x), self.layout)
+        return np.stack([curves.height, curves.slope, curves.curve, curves.centre], axis=-1)
 
     def log_prior(self, x: Floats) -> Floats:
         """Log prior density of each question, Jacobian included."""

@@ -15,9 +15,8 @@ import numpy as np
 from sprite.core.types import Floats, Ints
 from sprite.density.posterior import Posterior
 from sprite.engines.part import Part
-from sprite.kernels.collapsed import choose, judge
+from sprite.kernels.collapsed import choose, judge, standing
 from sprite.kernels.mixture import log_mixture, spread_around
-from sprite.kernels.passes import posterior as ability_posterior
 from sprite.kernels.threads import each
 
 PLACES = 96
@@ -26,8 +25,8 @@ VISITS = 32
 """Of these, so many are taken from where chains have been."""
 SURVEYED, FEWEST = 384, 32
 """Places looked at in each round of the survey; fewer, where there is more than this to do, but not below that."""
-WORK = 200_000_000
-"""Entries of tables that a survey may compute for them."""
+WORK = 50_000_000
+"""Probabilities that a survey may compute for them."""
 ROUNDS = 3
 FAINT = 12
 """Of the places, so many are where an option would be chosen alike at every ability.
@@ -47,8 +46,6 @@ SHARES = np.array([0.8, 0.2])
 """How often each is proposed from."""
 FAR_APART = 0.8
 """An option that deviates more than this in an entry of x needs relocation often; others get about by themselves."""
-ROOM = 10_000_000
-"""Entries of candidates' tables that a survey holds at once."""
 CANDIDATES = 8
 """Places proposed at once to an option."""
 
@@ -133,7 +130,7 @@ class Survey:
         waverers = part.rare[deviation[part.rare] > FAR_APART]
         if not len(waverers):
             return None
-        fewer = Part.around(posterior, part.rows[waverers])
+        fewer = Part.around(posterior, part.model, part.rows[waverers])
         same = np.searchsorted(part.rows, fewer.rows)
         return Survey(fewer, self.places[same], self.spread[same])
 
@@ -147,14 +144,13 @@ def _normalised(log_weight: Floats) -> Floats:
 
 def survey(posterior: Posterior, part: Part, states: Floats, rng: np.random.Generator) -> Survey:
     """Look where each option may stand while all else stays as it is in one of these states, (states, n_free)."""
-    responses, grid, layout = posterior.responses, posterior.grid, part.layout
-    tables = posterior.table(states)
-    people = responses.n_respondents
-    weights = [ability_posterior(responses.start, responses.row, t, grid.log_weight, 0, people) for t in tables]
+    layout = part.layout
+    states_curves = part.curves(states[:, part.entries])
+    at_states = [standing(part.answers, *both) for both in zip(posterior.table(states), states_curves, strict=True)]
     shape = (layout.n_rows, PLACES, part.own.shape[1])
     found = Survey(part, np.zeros(shape), np.ones(shape))
     turns = part.turns()
-    number = int(np.clip(WORK // (len(turns) * ROUNDS * layout.n_rows * grid.n_nodes), FEWEST, SURVEYED))
+    number = int(np.clip(WORK // (len(turns) * ROUNDS * layout.n_questions * posterior.grid.n_nodes), FEWEST, SURVEYED))
     looks = -(-number // len(states))
     prior = np.array([part.packing.pack(part.model.sample(layout, "prior", rng)) for _ in range(number)])
     # Far wider than the prior: a few choosers can hold an option where it has hardly any mass.
@@ -167,18 +163,13 @@ def survey(posterior: Posterior, part: Part, states: Floats, rng: np.random.Gene
         for _ in range(ROUNDS):
             at = found.draw(np.maximum(rows, 0), rng)
             candidates = part.put(rows, at, np.repeat(states[:, None, part.entries], looks, axis=1))
+            new = _of_rows(part.curves(candidates), rows)
             gain = np.zeros(rows.shape)
-            for some in np.array_split(np.arange(looks), -(-candidates.size * grid.n_nodes // ROOM)):
-                new = part.model.log_table(part.packing.unpack(candidates[:, some]), grid.nodes, layout)
 
-                def task(
-                    state: int, some: Ints = some, changing: Ints = changing, new: Floats = new, gain: Floats = gain
-                ) -> None:
-                    part_of_gain = np.zeros((len(some), len(changing)))
-                    judge(*part.answers, weights[state], tables[state], changing, new[state], part_of_gain)
-                    gain[state, some] = part_of_gain
+            def task(state: int, changing: Ints = changing, new: Floats = new, gain: Floats = gain) -> None:
+                judge(part.answers, at_states[state], changing, new[state], gain[state])
 
-                each(len(states), task)
+            each(len(states), task)
             gain += part.log_prior(candidates) - found.log_density(rows, at)
             seen.append(at)
             gains.append(np.where(np.isfinite(gain), gain, -np.inf))
@@ -187,22 +178,19 @@ def survey(posterior: Posterior, part: Part, states: Floats, rng: np.random.Gene
     return found
 
 
-def relocate(
-    posterior: Posterior, found: Survey, x: Floats, table: Floats, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def relocate(found: Survey, x: Floats, table: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Offer places from the survey to one rarely chosen option of every question; x and its table.
 
     What is and the candidates are chosen between by posterior over proposal density, which leaves the posterior
     invariant (iterated sampling-importance-resampling).
     """
-    responses, grid, part = posterior.responses, posterior.grid, found.part
-    chains = len(x)
+    part, chains = found.part, len(x)
     changing = part.pick(chains, rng)
     rows = np.broadcast_to(changing[:, None], (chains, CANDIDATES, changing.shape[1]))
     here = x[:, part.entries]
     at = found.draw(np.maximum(rows, 0), rng)
     candidates = part.put(rows, at, np.repeat(here[:, None], CANDIDATES, axis=1))
-    new = part.model.log_table(part.packing.unpack(candidates), grid.nodes, part.layout)
+    curves, new = part.curves(here), _of_rows(part.curves(candidates), rows)
     everything = np.concatenate([here[:, None], candidates], axis=1)
     places = np.concatenate([part.take(changing, here)[:, None], at], axis=1)
     log_q = found.log_density(np.broadcast_to(changing[:, None], places.shape[:-1]), places)
@@ -212,21 +200,16 @@ def relocate(
     table = table.copy()
 
     def task(chain: int) -> None:
-        people = responses.n_respondents
-        weight = ability_posterior(responses.start, responses.row, table[chain], grid.log_weight, 0, people, threads=1)
-        choose(
-            *part.answers,
-            weight,
-            table[chain],
-            changing[chain],
-            new[chain],
-            log_ratio[chain],
-            uniform[chain],
-            choice[chain],
-        )
+        stand = standing(part.answers, table[chain], curves[chain])
+        choose(part.answers, stand, changing[chain], new[chain], log_ratio[chain], uniform[chain], choice[chain])
 
     each(chains, task)
     x = x.copy()
     entry_question = part.packing.question
     x[:, part.entries] = np.take_along_axis(everything, choice[:, entry_question][:, None], axis=1)[:, 0]
     return x, table
+
+
+def _of_rows(curves: Floats, rows: Ints) -> Floats:
+    """The curves, (..., rows, 4), of one row of every question, (..., Q)."""
+    return np.ascontiguousarray(np.take_along_axis(curves, np.maximum(rows, 0)[..., None], axis=-2))

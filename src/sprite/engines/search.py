@@ -30,8 +30,12 @@ def find_modes(
     rng: np.random.Generator,
     told: Callable[[str], None] = lambda text: None,
 ) -> list[Mode]:
-    """Search from every start, and from where the posterior says; the modes found, best first, each once."""
+    """Search from every start, and from where the posterior says; the modes found, best first, each once.
+
+    Starts that a model makes the same are searched from once.
+    """
     modes: list[Mode] = []
+    begun: list[Floats] = []
     if posterior.begin is not None:
         told("learned")
         modes.append(climb(posterior, *posterior.begin, "learned"))
@@ -39,8 +43,12 @@ def find_modes(
         told(name)
         values = posterior.model.start(posterior.layout, kind, rng)
         ranks = {p.name: np.asarray(values[p.name], np.int64) for p in posterior.packing.discrete}
+        x = posterior.packing.pack(values)
+        begun.append(np.concatenate([x, *ranks.values()]))
+        if any(np.array_equal(begun[-1], other) for other in begun[:-1]):
+            continue
         best = max((mode.log_posterior for mode in modes), default=-np.inf)
-        mode = climb(posterior, posterior.packing.pack(values), ranks, name, best)
+        mode = climb(posterior, x, ranks, name, best)
         if all(abs(mode.log_posterior - other.log_posterior) > 0.05 for other in modes):
             modes.append(mode)
     return sorted(modes, key=lambda mode: -mode.log_posterior)

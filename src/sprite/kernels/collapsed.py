@@ -1,97 +1,103 @@
 """Candidates for one option of a question, judged with ability integrated out.
 
-With every respondent's posterior at hand, changing a question multiplies each likelihood by the mean over that
-posterior of the ratio of new to old probability. For the choosers of the option that changes, the old probability may
-have driven the posterior to where the new one is small, beyond what float64 holds: theirs is taken anew from their
-other answers.
-
-All arrays are one chain's. Of all questions only some may change: theirs are rows ``first[j]`` to ``first[j + 1]`` of
-`new` and rows from ``begin[j]`` of the whole `table`. ``new[c]`` is the table of candidate c, in which row
-``changing[j]`` of each question has moved (-1: none). `weight` are the posteriors, respondents x nodes, and the
-choosers of row r are ``who[by_row[r] : by_row[r + 1]]``.
+Options compete through a softmax of curves, so an option that moves changes what all its rivals together get, by one
+factor at each ability. With every respondent's posterior at hand, the likelihood of those who chose a rival is
+multiplied by the mean of that factor. For the choosers of the option that moves, its old probability may have driven
+the posterior to where the new one is small, beyond what float64 holds: theirs is taken anew from their other answers.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from sprite.core.types import Floats, Ints, Rows
+from sprite.kernels.grid import NEGLIGIBLE
 from sprite.kernels.vexp import exp_into, vexp
 
 _HUGE, _TINY = 1e100, 1e-100
+_TAME = -1e6
+"""A log probability below this leaves too few digits of a sum it is taken out of again."""
+
+
+class Answers(NamedTuple):
+    """All answers, and who chose what of the questions that may change.
+
+    Of all questions only some may change: theirs are rows ``first[j]`` to ``first[j + 1]`` among themselves, and rows
+    from ``begin[j]`` of the whole table.
+    """
+
+    start: Ints
+    row: Rows
+    who: Rows
+    """The choosers of row r of theirs are ``who[by_row[r] : by_row[r + 1]]``."""
+    by_row: Ints
+    first: Ints
+    begin: Ints
+    log_weight: Floats
+    nodes: Floats
+
+
+class Standing(NamedTuple):
+    """Where one chain stands."""
+
+    table: Floats
+    """Log probabilities of the whole test, rows x nodes."""
+    curves: Floats
+    """Height, slope, curve and centre of every row that may change."""
+    level: Floats
+    """Each respondent's log posterior up to a constant, respondents x nodes."""
+    weight: Floats
+    """The posterior itself, zero where negligible."""
+    support: Ints
+    """The range of nodes outside which it is zero, (respondents, 2)."""
+
+
+def standing(answers: Answers, table: Floats, curves: Floats) -> Standing:
+    """Take up a chain's table, which will be written to, and curves."""
+    shape = (len(answers.start) - 1, len(answers.log_weight))
+    out = Standing(table, curves, np.empty(shape), np.empty(shape), np.empty((shape[0], 2), dtype=np.int64))
+    _stand(answers, out)
+    return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def judge(
-    start: Ints,
-    row: Rows,
-    who: Rows,
-    by_row: Ints,
-    first: Ints,
-    begin: Ints,
-    log_weight: Floats,
-    weight: Floats,
-    table: Floats,
-    changing: Ints,
-    new: Floats,
-    gain: Floats,
-) -> None:
-    """Into gain[c, j] what candidate c adds to the log likelihood by its question j alone."""
-    for j in range(len(first) - 1):
+def judge(answers: Answers, at: Standing, changing: Ints, new: Floats, gain: Floats) -> None:
+    """Into gain[c, j] what candidate c adds to the log likelihood by its question j alone.
+
+    Candidates are curves, (candidates, questions, 4), of row ``changing[j]`` of each question (-1: none).
+    """
+    for j in range(len(changing)):
         if changing[j] >= 0:
-            rest = _without(start, row, who, by_row, log_weight, table, changing[j], begin[j] - first[j])
-            ratio = _ratios(new, table, first[j], first[j + 1], begin[j])
-            _gains(who, by_row, weight, table, first[j], begin[j], changing[j], new, rest, ratio, gain[:, j])
+            rest = _without(answers, at, j, changing[j])
+            rivals = _rivals(answers, at, j, changing[j])
+            own, others = _shares(answers, j, changing[j], rivals, new[:, j])
+            _gains(answers, at, j, changing[j], rest, own, others, gain[:, j])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def choose(
-    start: Ints,
-    row: Rows,
-    who: Rows,
-    by_row: Ints,
-    first: Ints,
-    begin: Ints,
-    log_weight: Floats,
-    weight: Floats,
-    table: Floats,
-    changing: Ints,
-    new: Floats,
-    log_ratio: Floats,
-    uniform: Floats,
-    choice: Ints,
+    answers: Answers, at: Standing, changing: Ints, new: Floats, log_ratio: Floats, uniform: Floats, choice: Ints
 ) -> None:
-    """Question after question, choose what is (0) or a candidate (1 ...), and bring weight and table up to date.
+    """Question after question, choose what is (0) or a candidate (1 ...), and bring all but the curves up to date.
 
     The chance of each is its likelihood times exp(log_ratio), (candidates + 1, questions): the prior over the density
     that candidates are drawn from, all of them independently. That leaves the posterior invariant.
     """
-    candidates = len(new)
-    gain, chance = np.empty(candidates), np.empty(weight.shape[1])
-    for j in range(len(first) - 1):
+    gain = np.empty(len(new))
+    for j in range(len(changing)):
         choice[j] = 0
-        r = changing[j]
-        if r < 0:
-            continue
-        rest = _without(start, row, who, by_row, log_weight, table, r, begin[j] - first[j])
-        ratio = _ratios(new, table, first[j], first[j + 1], begin[j])
-        _gains(who, by_row, weight, table, first[j], begin[j], r, new, rest, ratio, gain)
-        choice[j] = _pick(log_ratio[0, j], gain + log_ratio[1:, j], uniform[j])
-        if choice[j] > 0:
-            taken = choice[j] - 1
-            for m in range(first[j], first[j + 1]):
-                for a in range(by_row[m], by_row[m + 1]):
-                    line = weight[who[a]]
-                    if m == r:
-                        line[:] = rest[a - by_row[r]]
-                        exp_into(new[taken, r], chance)
-                        _tilt(line, chance)
-                    else:
-                        _tilt(line, ratio[taken, m - first[j]])
-                table[begin[j] + m - first[j]] = new[taken, m]
+        if changing[j] >= 0:
+            rest = _without(answers, at, j, changing[j])
+            rivals = _rivals(answers, at, j, changing[j])
+            own, others = _shares(answers, j, changing[j], rivals, new[:, j])
+            _gains(answers, at, j, changing[j], rest, own, others, gain)
+            choice[j] = _pick(log_ratio[0, j], gain + log_ratio[1:, j], uniform[j])
+            if choice[j] > 0:
+                _move(answers, at, j, changing[j], rivals, new[choice[j] - 1, j])
 
 
 @njit(nogil=True, error_model="numpy")
@@ -117,100 +123,210 @@ def _pick(current: float, candidates: Floats, uniform: float) -> int:
 
 
 @njit(nogil=True, error_model="numpy")
+def _rivals(answers: Answers, at: Standing, j: int, changing: int) -> tuple[Floats, Floats, Floats]:
+    """Logits of question j's options less the log-sum-exp of all but the one that changes, options x nodes.
+
+    That log-sum-exp in two parts, the largest logit and the rest: their sum would lose digits where logits are huge.
+    """
+    first, last, n = answers.first[j], answers.first[j + 1], len(answers.nodes)
+    logit = np.empty((last - first, n))
+    top, total = np.full(n, -np.inf), np.zeros(n)
+    for r in range(first, last):
+        line = logit[r - first]
+        _draw(at.curves[r], answers.nodes, line)
+        if r != changing:
+            for k in range(n):
+                top[k] = line[k] if line[k] > top[k] else top[k]
+    for r in range(first, last):
+        line = logit[r - first]
+        for k in range(n):
+            line[k] -= top[k]
+        if r != changing:
+            for k in range(n):
+                total[k] += vexp(line[k])
+    for k in range(n):
+        total[k] = math.log(total[k])
+    for r in range(first, last):
+        line = logit[r - first]
+        for k in range(n):
+            line[k] -= total[k]
+    return logit, top, total
+
+
+@njit(nogil=True, error_model="numpy")
+def _draw(curve: Floats, nodes: Floats, out: Floats) -> None:
+    height, slope, bend, centre = curve[0], curve[1], curve[2], curve[3]
+    for k in range(len(nodes)):
+        u = nodes[k] - centre
+        out[k] = height + (slope + bend * u) * u
+
+
+@njit(nogil=True, error_model="numpy")
+def _shares(
+    answers: Answers, j: int, changing: int, rivals: tuple[Floats, Floats, Floats], new: Floats
+) -> tuple[Floats, Floats]:
+    """For each candidate its probability, and the factor by which its rivals' changes: candidates x nodes."""
+    logit, top, total = rivals
+    n = len(top)
+    own, others = np.empty((len(new), n)), np.empty((len(new), n))
+    odds, before, both = np.empty(n), np.empty(n), np.empty(n)
+    # Log of one plus the odds of the option to its rivals, which is what the rivals lose; odds are logs here.
+    now = logit[changing - answers.first[j]]
+    for k in range(n):
+        before[k] = max(now[k], 0.0) + math.log1p(math.exp(-abs(now[k])))
+    for c in range(len(new)):
+        of_own, of_others = own[c], others[c]
+        _draw(new[c], answers.nodes, odds)
+        for k in range(n):
+            odds[k] = (odds[k] - top[k]) - total[k]
+        for k in range(n):
+            of_own[k] = vexp(-abs(odds[k]))
+        for k in range(n):
+            both[k] = 1.0 / (1.0 + of_own[k])
+        for k in range(n):
+            of_others[k] = vexp(before[k] - max(odds[k], 0.0)) * both[k]
+        for k in range(n):
+            of_own[k] = (1.0 if odds[k] > 0.0 else of_own[k]) * both[k]
+    return own, others
+
+
+@njit(nogil=True, error_model="numpy")
 def _gains(
-    who: Rows,
-    by_row: Ints,
-    weight: Floats,
-    table: Floats,
-    first: int,
-    begin: int,
-    changing: int,
-    new: Floats,
-    rest: Floats,
-    ratio: Floats,
-    gain: Floats,
+    answers: Answers, at: Standing, j: int, changing: int, rest: Floats, own: Floats, others: Floats, gain: Floats
 ) -> None:
-    """What each candidate adds to the log likelihood of the question that begins at row `first`."""
-    candidates = len(new)
+    """What each candidate adds to the log likelihood."""
+    candidates = len(own)
     product = np.ones(candidates)
     gain[:] = 0.0
-    for m in range(ratio.shape[1]):
-        if first + m == changing:
+    for r in range(answers.first[j], answers.first[j + 1]):
+        if r == changing:
             continue
-        for a in range(by_row[first + m], by_row[first + m + 1]):
-            left, right = _support(weight[who[a]])
-            line = weight[who[a], left:right]
+        for a in range(answers.by_row[r], answers.by_row[r + 1]):
+            i = answers.who[a]
+            left, right = at.support[i]
+            line = at.weight[i, left:right]
             for c in range(candidates):
-                value = product[c] * _dot(line, ratio[c, m, left:right])
+                value = product[c] * _dot(line, others[c, left:right])
                 # A logarithm only now and then.
                 if not _TINY < value < _HUGE:
                     gain[c] += math.log(value)
                     value = 1.0
                 product[c] = value
-    now = np.empty(weight.shape[1])
-    then = np.empty((candidates, weight.shape[1]))
-    exp_into(table[begin + changing - first], now)
     for c in range(candidates):
-        exp_into(new[c, changing], then[c])
         gain[c] += math.log(product[c])
+    now = np.empty(len(answers.nodes))
+    exp_into(at.table[answers.begin[j] + changing - answers.first[j]], now)
     for a in range(len(rest)):
         before = math.log(_dot(rest[a], now))
         for c in range(candidates):
-            gain[c] += math.log(_dot(rest[a], then[c])) - before
+            gain[c] += math.log(_dot(rest[a], own[c])) - before
 
 
 @njit(nogil=True, error_model="numpy")
-def _without(
-    start: Ints,
-    row: Rows,
-    who: Rows,
-    by_row: Ints,
-    log_weight: Floats,
-    table: Floats,
-    changing: int,
-    shift: int,
-) -> Floats:
-    """Posteriors of a row's choosers up to a factor each, that answer left out; it is row + shift of the table."""
-    low, high = by_row[changing], by_row[changing + 1]
-    rest = np.empty((high - low, len(log_weight)))
+def _without(answers: Answers, at: Standing, j: int, changing: int) -> Floats:
+    """Posteriors of the choosers of the row that changes, up to a factor each, that answer left out."""
+    low, high = answers.by_row[changing], answers.by_row[changing + 1]
+    row = answers.begin[j] + changing - answers.first[j]
+    rest = np.empty((high - low, len(answers.nodes)))
+    out, tame = at.table[row], _is_tame(at.table[row])
     for i in range(high - low):
-        line = rest[i]
-        for k in range(len(log_weight)):
-            line[k] = log_weight[k]
-        for a in range(start[who[low + i]], start[who[low + i] + 1]):
-            if row[a] != changing + shift:
-                added = table[row[a]]
-                for k in range(len(log_weight)):
-                    line[k] += added[k]
+        line, who = rest[i], answers.who[low + i]
+        if tame:
+            level = at.level[who]
+            for k in range(len(line)):
+                line[k] = level[k] - out[k]
+        else:
+            _sum_up(answers, at.table, who, row, line)
         top = -np.inf
-        for k in range(len(log_weight)):
+        for k in range(len(line)):
             top = line[k] if line[k] > top else top
-        for k in range(len(log_weight)):
+        for k in range(len(line)):
             line[k] = vexp(line[k] - top)
     return rest
 
 
 @njit(nogil=True, error_model="numpy")
-def _ratios(new: Floats, table: Floats, first: int, last: int, begin: int) -> Floats:
-    """New over old probability: candidates x options x nodes."""
-    ratio = np.empty((len(new), last - first, table.shape[1]))
-    for c in range(len(new)):
-        for m in range(last - first):
-            out, above, below = ratio[c, m], new[c, first + m], table[begin + m]
-            for k in range(table.shape[1]):
-                out[k] = vexp(above[k] - below[k])
-    return ratio
+def _move(
+    answers: Answers, at: Standing, j: int, changing: int, rivals: tuple[Floats, Floats, Floats], new: Floats
+) -> None:
+    """Let question j's row have this curve: table, levels and weights."""
+    logit, top, total = rivals
+    n = len(top)
+    odds, more, line = np.empty(n), np.empty(n), np.empty(n)
+    _draw(new, answers.nodes, odds)
+    for k in range(n):
+        odds[k] = (odds[k] - top[k]) - total[k]
+        more[k] = math.log1p(math.exp(-abs(odds[k])))
+    for r in range(answers.first[j], answers.first[j + 1]):
+        for k in range(n):
+            line[k] = (
+                min(odds[k], 0.0) if r == changing else logit[r - answers.first[j], k] - max(odds[k], 0.0)
+            ) - more[k]
+        old = at.table[answers.begin[j] + r - answers.first[j]]
+        tame = _is_tame(old)
+        for k in range(n):
+            line[k], old[k] = line[k] - old[k], line[k]
+        for a in range(answers.by_row[r], answers.by_row[r + 1]):
+            i = answers.who[a]
+            level = at.level[i]
+            if tame:
+                for k in range(n):
+                    level[k] += line[k]
+            else:
+                _sum_up(answers, at.table, i, -1, level)
+            _weigh(at, i)
 
 
 @njit(nogil=True, error_model="numpy")
-def _support(line: Floats) -> tuple[int, int]:
-    """The range outside which a posterior is zero."""
-    left, right = 0, line.shape[0]
-    while left < right and line[left] == 0.0:
+def _is_tame(line: Floats) -> bool:
+    """Whether every log probability can be taken out of a sum again."""
+    lowest = 0.0
+    for k in range(len(line)):
+        lowest = line[k] if line[k] < lowest else lowest
+    return lowest > _TAME
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _stand(answers: Answers, at: Standing) -> None:
+    for i in range(len(at.level)):
+        _sum_up(answers, at.table, i, -1, at.level[i])
+        _weigh(at, i)
+
+
+@njit(nogil=True, error_model="numpy")
+def _sum_up(answers: Answers, table: Floats, i: int, but: int, level: Floats) -> None:
+    """Respondent i's log posterior up to a constant, from all its answers but one."""
+    n = len(level)
+    for k in range(n):
+        level[k] = answers.log_weight[k]
+    for a in range(answers.start[i], answers.start[i + 1]):
+        if answers.row[a] != but:
+            added = table[answers.row[a]]
+            for k in range(n):
+                level[k] += added[k]
+
+
+@njit(nogil=True, error_model="numpy")
+def _weigh(at: Standing, i: int) -> None:
+    """Respondent i's posterior from its level; all zero where its answers are impossible."""
+    level, weight, support = at.level[i], at.weight[i], at.support[i]
+    n = len(level)
+    top = -np.inf
+    for k in range(n):
+        top = level[k] if level[k] > top else top
+    left, right = 0, n if top > -np.inf else 0
+    while left < right and level[left] < top - NEGLIGIBLE:
         left += 1
-    while right > left and line[right - 1] == 0.0:
+    while right > left and level[right - 1] < top - NEGLIGIBLE:
         right -= 1
-    return left, right
+    weight[:] = 0.0
+    some, of = weight[left:right], level[left:right]
+    for k in range(right - left):
+        some[k] = vexp(of[k] - top)
+    total = _sum(some)
+    for k in range(right - left):
+        some[k] /= total
+    support[0], support[1] = left, right
 
 
 # Sums may be reordered, which vectors need; nothing is assumed of NaN or infinity.
@@ -222,9 +338,9 @@ def _dot(a: Floats, b: Floats) -> float:
     return total
 
 
-@njit(nogil=True, error_model="numpy")
-def _tilt(line: Floats, ratio: Floats) -> None:
-    """Multiply a posterior by a ratio and normalise it."""
-    total = _dot(line, ratio)
-    for k in range(line.shape[0]):
-        line[k] *= ratio[k] / total
+@njit(nogil=True, error_model="numpy", fastmath={"reassoc"})
+def _sum(a: Floats) -> float:
+    total = 0.0
+    for k in range(a.shape[0]):
+        total += a[k]
+    return total

@@ -30,24 +30,39 @@ def log_mixture(
     Point i lies in row rows[i] (-1: no row, density 1) and has size[row] coordinates; the mixture has a component for
     every place and every width in units of the place's spread; places and spread are (rows, places, coordinates).
     """
+    n_places = places.shape[1]
+    volume, away, fall = np.empty(n_places), np.empty(n_places), np.empty((len(widths), n_places))
     for i in range(len(rows)):
         row = rows[i]
         if row < 0:
             out[i] = 0.0
             continue
+        volume[:] = 1.0
+        fall[:] = 1.0
+        for e in range(size[row]):
+            here = at[i, e]
+            for p in range(n_places):
+                away[p] = (here - places[row, p, e]) / spread[row, p, e]
+            for p in range(n_places):
+                volume[p] *= spread[row, p, e]
+            for w in range(len(widths)):
+                line, narrow = fall[w], 1.0 / (3.0 * widths[w] ** 2)
+                for p in range(n_places):
+                    line[p] *= 1.0 + away[p] * away[p] * narrow
         density = 0.0
         for w in range(len(widths)):
-            total = 0.0
-            for p in range(places.shape[1]):
-                kernel = 1.0
-                for e in range(size[row]):
-                    scale = widths[w] * spread[row, p, e]
-                    apart = (at[i, e] - places[row, p, e]) / scale
-                    fall = 1.0 + apart * apart * (1.0 / 3.0)
-                    kernel /= scale * fall * fall
-                total += kernel
-            density += shares[w] * total
+            density += shares[w] * _heights(volume, fall[w]) / widths[w] ** size[row]
         out[i] = math.log(density)
+
+
+# Sums may be reordered, which vectors need; nothing is assumed of NaN or infinity.
+@njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _heights(volume: Floats, fall: Floats) -> float:
+    """Sum of the kernels' densities where each has fallen off by the square of `fall`."""
+    total = 0.0
+    for p in range(len(volume)):
+        total += 1.0 / (volume[p] * fall[p] * fall[p])
+    return total
 
 
 @interruptible
@@ -58,13 +73,18 @@ def spread_around(places: Floats, number: int) -> Floats:
     out = np.empty_like(places)
     near = np.empty(number, dtype=np.int64)
     distance = np.empty(number)
+    away, line = np.empty(n_places), np.empty(n_places)
     for row in range(n_rows):
         for p in range(n_places):
+            away[:] = 0.0
+            for e in range(size):
+                line[:] = places[row, :, e]
+                here = line[p]
+                for other in range(n_places):
+                    away[other] += (line[other] - here) * (line[other] - here)
             found = 0
             for other in range(n_places):
-                apart = 0.0
-                for e in range(size):
-                    apart += (places[row, p, e] - places[row, other, e]) ** 2
+                apart = away[other]
                 if found == number and apart >= distance[number - 1]:
                     continue
                 found = min(found + 1, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,9 @@ class Curves:
 
 class SoftmaxModel(Model):
     """A model is then the map from its parameters to curves, and that map's pullback."""
+
+    one_by_one: ClassVar[bool] = False
+    """Whether each option's curve depends on parameters of that option alone, which nothing else constrains."""
 
     @abstractmethod
     def curves(self, values: Values, layout: Layout) -> Curves:

@@ -35,6 +35,7 @@ class Sprite(SoftmaxModel):
     nu_z: float = 1.0
 
     name: ClassVar[str] = "sprite"
+    one_by_one: ClassVar[bool] = True
     hyperparameters: ClassVar[tuple[str, ...]] = ("nu_mu", "alpha", "beta", "mu_z", "nu_z")
 
     def __post_init__(self) -> None:
