@@ -20,7 +20,7 @@ from sprite.kernels.metropolis import answer_sums, impute, take_columns, take_ro
 from sprite.models.base import Model, Values
 from sprite.models.intervals import swap_neighbours
 from sprite.models.sprite import Sprite
-from sprite.result.orientation import option_means
+from sprite.result.orientation import ENOUGH_FOR_A_SIGN, option_means
 
 AIM_ABILITY, AIM_QUESTION, AIM_JOINT = 0.44, 0.3, 0.234
 """Acceptance rates that the warm-up steers to: for one number, for a handful, for very many at once."""
@@ -47,7 +47,7 @@ class Target:
         self.n = responses.n_respondents
         self.mean, self.variance = model.ability
         self.free_order = len(self.packing.discrete) > len(self.packing.fixed_ranks)
-        self.grid = grid_for(model.ability, 41)
+        self.grid = grid_for(model.ability, ENOUGH_FOR_A_SIGN)
         observed_who = responses.respondent_of_answer
         observed_question = self.layout.question[responses.row]
         self.n_observed = len(responses.row)

@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from sprite.core.types import Bools, Floats, Ints
+from sprite.density.grid import grid_for
 from sprite.density.posterior import Posterior
-from sprite.result.orientation import option_means
+from sprite.result.orientation import ENOUGH_FOR_A_SIGN, option_means
 from sprite.result.run import Mode
 
 
@@ -21,10 +22,10 @@ def turned(posterior: Posterior, x: Floats, ranks: dict[str, Ints]) -> Bools:
     LORD's reflection keeps the likelihood but not the prior, so draws must not be flipped; instead the posterior is
     restricted to one orientation, that in which options whose choosers score higher stand higher.
     """
-    layout = posterior.layout
+    layout, model = posterior.layout, posterior.model
     if not ranks:
         return np.zeros(len(x), dtype=bool)
-    means = option_means(x, ranks, posterior.model, layout, posterior.packing, posterior.grid)
+    means = option_means(x, ranks, model, layout, posterior.packing, grid_for(model.ability, ENOUGH_FOR_A_SIGN))
     return np.asarray(means @ (layout.count * layout.score) < 0)
 
 

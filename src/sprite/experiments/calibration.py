@@ -36,7 +36,7 @@ from sprite.kernels.threads import get_threads, set_threads
 from sprite.models.base import Model
 from sprite.models.registry import MODELS, model_of
 from sprite.result.abilities import plausible_values, thinned
-from sprite.result.orientation import option_means, reflection
+from sprite.result.orientation import ENOUGH_FOR_A_SIGN, option_means, reflection
 from sprite.simulation import simulate
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def quantities(tests: Tests, x: Floats, ranks: dict[str, Ints], abilities: Float
 def leans(tests: Tests, x: Floats, ranks: dict[str, Ints]) -> Floats:
     """The functional of `result.orientation.flips`, (draws, tests): negative where a test stands upside down."""
     layout = tests.responses.layout
-    grid = grid_for(tests.model.ability, 41)
+    grid = grid_for(tests.model.ability, ENOUGH_FOR_A_SIGN)
     means = option_means(x, ranks, tests.model, layout, tests.packing, grid)
     return np.asarray((means * (layout.count * layout.score)).reshape(len(x), tests.n_tests, -1).sum(axis=-1))
 

@@ -15,8 +15,11 @@ from sprite.kernels.interrupts import interruptible
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _ROOT_HALF = math.sqrt(0.5)
+_NARROWEST = 1e-300  # two bounds may coincide in floating point; the option between them stays possible
 _NARROW = 1e-4  # below this width an interval's probability is its width times the density inside
-_SMALL = 1e-4  # below this probability a difference of two distribution functions has lost too many digits
+_LOST = 1e-4  # a difference smaller than this part of what it is taken from has lost too many digits
+_UNKNOWN = -1.0  # a density not evaluated yet
+_TINY = 1e-280  # below this a tail nears the end of floating point
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -47,17 +50,57 @@ def _log_interval(lower: float, upper: float, width: float) -> float:
     return log_upper + math.log1p(-math.exp(_log_normal_cdf(lower) - log_upper))
 
 
+@numba.njit(nogil=True, error_model="numpy")
+def _tail(u: float) -> float:
+    """Phi(-|u|): of the two sides of u, the one whose probability keeps its digits."""
+    return 0.5 * math.erfc(abs(u) * _ROOT_HALF)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _between(lower: float, upper: float, of_lower: float, of_upper: float) -> float:
+    """Phi(upper) - Phi(lower) from their tails; 0 where that has not digits enough and `_log_interval` has."""
+    if upper <= 0.0:
+        whole, p = of_upper, of_upper - of_lower
+    elif lower >= 0.0:
+        whole, p = of_lower, of_lower - of_upper
+    else:
+        whole, p = 1.0, 1.0 - of_lower - of_upper
+    return p if whole > _TINY and p > _LOST * whole else 0.0
+
+
 @interruptible
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def interval_table(lower: Floats, upper: Floats, width: Floats, nodes: Floats) -> Floats:
-    """Log of Phi(upper - z) - Phi(lower - z) for each row; width is upper - lower, free of cancellation."""
-    batches, n_rows = lower.shape
-    table = np.empty((batches, n_rows, len(nodes)))
+def interval_table(edges: Floats, shift: Floats, rank: Ints, first: Ints, nodes: Floats) -> Floats:
+    """Log P of every row at every node; edges as in `interval_on_counts`."""
+    batches, n_rows = rank.shape
+    n_nodes = len(nodes)
+    table = np.empty((batches, n_rows, n_nodes))
+    tail = np.zeros((_longest(first) + 1, n_nodes))
     for b in range(batches):
-        for r in range(n_rows):
-            for k in range(len(nodes)):
-                table[b, r, k] = _log_interval(lower[b, r] - nodes[k], upper[b, r] - nodes[k], width[b, r])
+        for j in range(len(first) - 1):
+            begin, size = first[j], first[j + 1] - first[j]
+            edge = edges[b, begin + j : begin + j + size + 1] + shift[b, j]
+            for e in range(1, size):
+                for k in range(n_nodes):
+                    tail[e, k] = _tail(edge[e] - nodes[k])
+            tail[size] = 0.0
+            for r in range(begin, begin + size):
+                low = rank[b, r]
+                width = edges[b, begin + j + low + 1] - edges[b, begin + j + low]
+                for k in range(n_nodes):
+                    lower, upper = edge[low] - nodes[k], edge[low + 1] - nodes[k]
+                    p = _between(lower, upper, tail[low, k], tail[low + 1, k])
+                    table[b, r, k] = math.log(p) if p > 0.0 else _log_interval(lower, upper, max(width, _NARROWEST))
     return table
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _longest(first: Ints) -> int:
+    """Options of the question that has most, at least 1."""
+    longest = 1
+    for j in range(len(first) - 1):
+        longest = max(longest, first[j + 1] - first[j])
+    return longest
 
 
 @interruptible
@@ -105,30 +148,16 @@ def interval_on_counts(
     n_questions = len(first) - 1
     value = np.zeros((batches, n_questions))
     of_edge = np.zeros_like(edges)
-    longest = 1
-    for j in range(n_questions):
-        longest = max(longest, first[j + 1] - first[j])
-    below = np.zeros((longest + 1, n_nodes))
-    density = np.zeros((longest + 1, n_nodes))
+    tail = np.zeros((_longest(first) + 1, n_nodes))
+    density = np.zeros(tail.shape)
     for b in range(batches):
         for j in range(n_questions):
             begin, size = first[j], first[j + 1] - first[j]
-            edge = begin + j
-            for k in range(n_nodes):
-                anyone = False
-                for r in range(begin, begin + size):
-                    if counts[b, r, k] > 0.0:
-                        anyone = True
-                        break
-                if not anyone:
-                    continue
-                for e in range(1, size):
-                    u = edges[b, edge + e] + shift[b, j] - nodes[k]
-                    below[e, k] = 0.5 * math.erfc(-u * _ROOT_HALF)
-                    density[e, k] = math.exp(-0.5 * u * u - _HALF_LOG_2PI)
-            for e in (0, size):
-                below[e] = 0.0 if e == 0 else 1.0
-                density[e] = 0.0
+            edge = edges[b, begin + j : begin + j + size + 1] + shift[b, j]
+            of = of_edge[b, begin + j : begin + j + size + 1]
+            density[1:size] = _UNKNOWN
+            tail[size] = 0.0
+            density[size] = 0.0
             s = 0.0
             for r in range(begin, begin + size):
                 low = rank[b, r]
@@ -138,22 +167,25 @@ def interval_on_counts(
                     c = counts[b, r, k]
                     if c == 0.0:
                         continue
-                    p = below[low + 1, k] - below[low, k]
-                    if p > _SMALL:
+                    lower, upper = edge[low] - nodes[k], edge[low + 1] - nodes[k]
+                    for e, u in ((low, lower), (low + 1, upper)):
+                        if density[e, k] == _UNKNOWN:
+                            tail[e, k] = _tail(u)
+                            density[e, k] = math.exp(-0.5 * u * u - _HALF_LOG_2PI)
+                    p = _between(lower, upper, tail[low, k], tail[low + 1, k])
+                    if p > 0.0:
                         s += c * math.log(p)
                         s_high += c * density[low + 1, k] / p
                         s_low -= c * density[low, k] / p
                     else:
-                        x_low = edges[b, edge + low]
-                        x_high = edges[b, edge + low + 1]
-                        move = shift[b, j] - nodes[k]
-                        log_p = _log_interval(x_low + move, x_high + move, max(x_high - x_low, 1e-300))
+                        width = edges[b, begin + j + low + 1] - edges[b, begin + j + low]
+                        log_p = _log_interval(lower, upper, max(width, _NARROWEST))
                         s += c * log_p
                         if low + 1 < size:
-                            s_high += c * math.exp(-0.5 * (x_high + move) ** 2 - _HALF_LOG_2PI - log_p)
+                            s_high += c * math.exp(-0.5 * upper**2 - _HALF_LOG_2PI - log_p)
                         if low > 0:
-                            s_low -= c * math.exp(-0.5 * (x_low + move) ** 2 - _HALF_LOG_2PI - log_p)
-                of_edge[b, edge + low] += s_low
-                of_edge[b, edge + low + 1] += s_high
+                            s_low -= c * math.exp(-0.5 * lower**2 - _HALF_LOG_2PI - log_p)
+                of[low] += s_low
+                of[low + 1] += s_high
             value[b, j] = s
     return value, of_edge

@@ -14,8 +14,6 @@ from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values,
 from sprite.models.order import first_step, pick_steps, steps_of
 from sprite.models.ranges import VARIANCE, Ranges
 
-_MIN_WIDTH = 1e-300  # two bounds may coincide in floating point; the option between them stays possible
-
 
 class IntervalModel(Model):
     """P(rank r | z) = Phi(gamma_{r+1} - (z - alpha)) - Phi(gamma_r - (z - alpha)), gamma_0 = -inf, gamma_1 = 0.
@@ -40,13 +38,13 @@ class IntervalModel(Model):
 
     def log_table(self, values: Values, nodes: Floats, layout: Layout) -> Floats:
         """Log P(option | ability) for every row at every node."""
-        lower, upper, width = _bounds(values, layout)
-        table = interval_table(flat(lower), flat(upper), flat(width), nodes)
-        return np.asarray(table).reshape(*lower.shape, len(nodes))
+        alpha, edges, rank = _inputs(values, layout)
+        table = interval_table(flat(edges), flat(alpha), rank, layout.first, nodes)
+        return np.asarray(table).reshape(*edges.shape[:-1], layout.n_rows, len(nodes))
 
     def pullback(self, values: Values, nodes: Floats, table: Floats, weight: Floats, layout: Layout) -> Gradients:
         """Gradient of sum(weight * log_table) in alpha and gamma."""
-        lower, upper, _ = _bounds(values, layout)
+        lower, upper = _bounds(values, layout)
         shape = (-1, layout.n_rows, len(nodes))
         of_lower, of_upper = interval_pullback(
             np.ascontiguousarray(table.reshape(shape)),
@@ -68,14 +66,12 @@ class IntervalModel(Model):
 
     def on_counts(self, values: Values, nodes: Floats, counts: Floats, layout: Layout) -> tuple[Floats, Gradients]:
         """Log likelihood of each question given counts, and its gradient, without making the table."""
-        alpha, edges = np.asarray(values["alpha"], float), _edges(values, layout)
-        lead = edges.shape[:-1]
-        rank = np.broadcast_to(np.asarray(values["rank"], np.int64), (*lead, layout.n_rows))
-        counts = np.broadcast_to(counts, (*lead, layout.n_rows, len(nodes)))
+        alpha, edges, rank = _inputs(values, layout)
+        counts = np.broadcast_to(counts, (*edges.shape[:-1], layout.n_rows, len(nodes)))
         value, of_edge = interval_on_counts(
             flat(edges),
             flat(alpha),
-            np.ascontiguousarray(rank.reshape(-1, layout.n_rows)),
+            rank,
             np.ascontiguousarray(counts.reshape(-1, *counts.shape[-2:])),
             layout.first,
             nodes,
@@ -174,14 +170,21 @@ def _edges(values: Values, layout: Layout) -> Floats:
     return edges
 
 
-def _bounds(values: Values, layout: Layout) -> tuple[Floats, Floats, Floats]:
-    """Lower and upper bound of every row on the ability scale, and the width between them."""
+def _inputs(values: Values, layout: Layout) -> tuple[Floats, Floats, Ints]:
+    """Alpha, the edges, and the ranks in one batch axis, as the compiled loops take them."""
+    edges = _edges(values, layout)
+    rank = np.broadcast_to(np.asarray(values["rank"], np.int64), (*edges.shape[:-1], layout.n_rows))
+    return np.asarray(values["alpha"], float), edges, np.ascontiguousarray(rank.reshape(-1, layout.n_rows))
+
+
+def _bounds(values: Values, layout: Layout) -> tuple[Floats, Floats]:
+    """Lower and upper bound of every row on the ability scale."""
     edges = _edges(values, layout)
     at = _first_edge(layout)[layout.question] + np.asarray(values["rank"], np.int64)
     at = np.broadcast_to(at, (*edges.shape[:-1], layout.n_rows))
     lower, upper = np.take_along_axis(edges, at, axis=-1), np.take_along_axis(edges, at + 1, axis=-1)
     shift = np.asarray(values["alpha"], float)[..., layout.question]
-    return lower + shift, upper + shift, np.maximum(upper - lower, _MIN_WIDTH)
+    return lower + shift, upper + shift
 
 
 def swap_neighbours(

@@ -20,7 +20,8 @@ from sprite.density.posterior import Ranks
 from sprite.kernels.passes import moments
 from sprite.models.base import Model
 
-_NODES = 41  # enough for the sign of a mean
+ENOUGH_FOR_A_SIGN = 41
+"""Nodes that tell the sign of a mean."""
 _CHUNK = 4_000_000  # table entries held at a time: 32 MB
 _LEFT_OPEN = 1e-10
 
@@ -56,8 +57,8 @@ def flips(x: Floats, model: Model, layout: Layout, packing: Packing) -> Bools:
     flat = x.reshape(-1, x.shape[-1])
     lean = np.empty(len(flat))
     weight = _weights(layout)[0]
-    grid = grid_for(model.ability, _NODES)
-    step = max(1, _CHUNK // (layout.n_rows * _NODES))
+    grid = grid_for(model.ability, ENOUGH_FOR_A_SIGN)
+    step = max(1, _CHUNK // (layout.n_rows * ENOUGH_FOR_A_SIGN))
     for begin in range(0, len(flat), step):
         block = flat[begin : begin + step]
         lean[begin : begin + step] = option_means(block, None, model, layout, packing, grid) @ weight
@@ -69,7 +70,7 @@ def orientation(
 ) -> Orientation:
     """The rule for this estimate; `mirrored` says that the model has a mirror image."""
     layout = responses.layout
-    grid = grid_for(model.ability, _NODES)
+    grid = grid_for(model.ability, ENOUGH_FOR_A_SIGN)
     table = model.log_table(packing.unpack(x, ranks), grid.nodes, layout)
     ability = moments(responses.start, responses.row, table, grid.log_weight, grid.nodes)[1]
     score, score_name = _scores(responses)
