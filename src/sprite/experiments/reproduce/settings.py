@@ -18,7 +18,7 @@ def _mode_alone() -> EM:
 
 def _gibbs_for_prediction() -> Gibbs:
     # Predictions are averages over abilities as well: a few hundred draws leave an error far below that of the pattern.
-    return Gibbs(chains=2, draws=200, warmup=200, starts=2)
+    return Gibbs(chains=2, draws=150, warmup=100, starts=2)
 
 
 def _gibbs_for_means() -> Gibbs:
