@@ -13,9 +13,10 @@ from sprite.engines.moves import SpriteMoves, condition, hamiltonian
 from sprite.engines.part import Part
 from sprite.engines.relocate import relocate, survey
 from sprite.engines.sweep import draw_abilities
-from sprite.kernels.collapsed import Standing, choose, judge, standing
+from sprite.kernels.collapsed import choose, judge
 from sprite.kernels.mixture import spread_around
 from sprite.kernels.passes import posterior as ability_posterior
+from sprite.kernels.standing import Standing, standing
 from sprite.models.sprite import Sprite
 from sprite.simulation import simulate
 

@@ -11,7 +11,7 @@ from sprite.core.types import Floats, Ints, Rows
 from sprite.data.responses import Responses
 from sprite.density.packing import Packing
 from sprite.density.posterior import Posterior
-from sprite.kernels.collapsed import Answers
+from sprite.kernels.standing import Answers
 from sprite.models.softmax import SoftmaxModel
 
 RARE = 30

@@ -15,8 +15,9 @@ import numpy as np
 from sprite.core.types import Floats, Ints
 from sprite.density.posterior import Posterior
 from sprite.engines.part import Part
-from sprite.kernels.collapsed import choose, judge, standing
+from sprite.kernels.collapsed import choose, judge
 from sprite.kernels.mixture import log_mixture, spread_around
+from sprite.kernels.standing import standing
 from sprite.kernels.threads import each
 
 PLACES = 96
