@@ -36,6 +36,31 @@ def test_probabilities_sum_to_one_far_out_and_at_extremes(name):
 
 
 @each_model
+@pytest.mark.parametrize("scale", [0.3, 5.0])
+def test_counts_say_what_the_table_says(name, scale):
+    """On shared nodes and counts, and with every batch's own; far from anything likely too."""
+    model, layout = MODELS[name], ragged_layout()
+    packing = Packing(model, layout)
+    rng = np.random.default_rng(4)
+    start = draw(model, layout)
+    ranks = {p.name: np.tile(start[p.name], (3, 1)) for p in packing.discrete if p.name not in packing.fixed_ranks}
+    values = packing.unpack(rng.normal(0.0, scale, (3, packing.n_free)), ranks)
+    nodes = rng.normal(0.0, 2.0, (3, 21))
+    counts = rng.poisson(0.4, (3, layout.n_rows, 21)).astype(float)
+    counts[..., 17:] = 0.0
+    for own_nodes, own_counts in ((nodes, counts), (nodes[0], counts[0])):
+        value, gradient = model.on_counts(values, own_nodes, own_counts, layout)
+        for batch in range(3):
+            natural = {key: entries[batch] if entries.ndim > 1 else entries for key, entries in values.items()}
+            at, count = (own_nodes, own_counts) if own_nodes.ndim == 1 else (own_nodes[batch], own_counts[batch])
+            table = model.log_table(natural, at, layout)
+            np.testing.assert_allclose(value[batch], layout.sum_by_question((table * count).sum(axis=1)), rtol=1e-9)
+            expected = model.pullback(natural, at, table, count, layout)
+            for key, entries in expected.items():
+                np.testing.assert_allclose(gradient[key][batch], entries, rtol=1e-7, atol=1e-8 * np.abs(entries).max())
+
+
+@each_model
 def test_gradient_of_table_prior_and_jacobian_against_finite_differences(name):
     model, layout = MODELS[name], ragged_layout()
     packing = Packing(model, layout)

@@ -28,7 +28,7 @@ def again_and_again(work: Callable[[], object]) -> None:
     "work",
     [
         lambda: softmax_table(*LINES, FIRST, NODES),
-        lambda: interval_on_counts(EDGES, np.zeros((1, QUESTIONS)), RANK, COUNTS, FIRST, NODES),
+        lambda: interval_on_counts(EDGES, np.zeros((1, QUESTIONS)), RANK, COUNTS, FIRST, NODES[None]),
     ],
     ids=["softmax_table", "interval_on_counts"],
 )

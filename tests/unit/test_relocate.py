@@ -52,7 +52,7 @@ def test_compiled_hmc_is_the_same_as_the_general_one(anchor: str) -> None:
     posterior = posterior_of(60, 5, 4, 2, Sprite(anchor=anchor, nu_mu=1.7, alpha=1.3, beta=0.8))  # type: ignore[arg-type]
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3, posterior.packing.n_free))
-    counts = draw_abilities(posterior, posterior.table(x), rng)
+    drawn = draw_abilities(posterior, posterior.table(x), rng)
     blocks = Blocks.of(posterior.packing)
     spread = rng.normal(size=(5, blocks.size, blocks.size))
     metric = metric_of(blocks, spread @ np.swapaxes(spread, 1, 2) + 4.0 * np.eye(blocks.size))
@@ -73,11 +73,11 @@ def test_compiled_hmc_is_the_same_as_the_general_one(anchor: str) -> None:
         def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
             return np.linspace(low, high, 15).reshape(shape)
 
-    state = condition(posterior, x, {}, counts)
+    state = condition(posterior, x, {}, drawn)
     expected = hamiltonian(posterior, state, metric, np.full(5, 0.3), 3, Replay())  # type: ignore[arg-type]
     moves = SpriteMoves(posterior, x, metric, np.full(5, 0.3), 3, Replay())  # type: ignore[arg-type]
     for chain in range(3):
-        moves.move(chain, counts[chain])
+        moves.move(chain, drawn.nodes[chain], drawn.counts[chain])
     np.testing.assert_allclose(moves.probability, expected, rtol=1e-8)
     np.testing.assert_allclose(moves.x, state.x, rtol=1e-9, atol=1e-12)
     assert (moves.x != x).any()
@@ -87,12 +87,12 @@ def test_compiled_hmc_refuses_a_step_into_nowhere() -> None:
     posterior = posterior_of(30, 3, 3, 1, Sprite())
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2, posterior.packing.n_free))
-    counts = draw_abilities(posterior, posterior.table(x), rng)
+    drawn = draw_abilities(posterior, posterior.table(x), rng)
     blocks = Blocks.of(posterior.packing)
     metric = metric_of(blocks, np.tile(np.eye(blocks.size), (3, 1, 1)))
     moves = SpriteMoves(posterior, x, metric, np.full(3, 1e200), 3, rng)
     for chain in range(2):
-        moves.move(chain, counts[chain])
+        moves.move(chain, drawn.nodes[chain], drawn.counts[chain])
     np.testing.assert_array_equal(moves.x, x)
     np.testing.assert_array_equal(moves.probability, 0.0)
 

@@ -100,7 +100,7 @@ def curvature(
     shift = STEP * (blocks.place == np.arange(blocks.size)[:, None])
     moved = np.concatenate([x + shift, x - shift])
     values = conditionals.packing.unpack(moved, ranks)  # type: ignore[arg-type]
-    _, gradient = conditionals.on_counts(moved, np.broadcast_to(counts, (len(moved), *counts.shape)), values)
+    _, gradient = conditionals.on_counts(moved, counts, values)
     up, down = np.split(blocks.spread(gradient), 2)
     hessian = np.moveaxis((down - up) / (2 * STEP), 0, -1)
     return np.asarray(0.5 * (hessian + np.swapaxes(hessian, -1, -2)))

@@ -36,13 +36,16 @@ class Conditionals:
         self.model, self.layout, self.grid = model, layout, grid
         self.packing = Packing(model, layout)
 
-    def on_counts(self, x: Floats, counts: Floats, values: Mapping[str, NDArray[np.generic]]) -> tuple[Floats, Floats]:
+    def on_counts(
+        self, x: Floats, counts: Floats, values: Mapping[str, NDArray[np.generic]], nodes: Floats | None = None
+    ) -> tuple[Floats, Floats]:
         """Each question's log conditional density given counts of its answers at the nodes, and the gradient in x.
 
-        `values` are the natural values of x. From x (..., n_free) and counts (..., rows, nodes) to (..., Q) and
-        (..., n_free).
+        `values` are the natural values of x; `nodes` those of the grid, or (..., nodes) of every batch. From x
+        (..., n_free) and counts (..., rows, nodes) to (..., Q) and (..., n_free).
         """
-        likelihood, pulled = self.model.on_counts(values, self.grid.nodes, counts, self.layout)
+        at = self.grid.nodes if nodes is None else nodes
+        likelihood, pulled = self.model.on_counts(values, at, counts, self.layout)
         prior, of_prior = self.log_prior(x, values)
         return likelihood + prior, self.packing.pull(pulled, x) + of_prior
 

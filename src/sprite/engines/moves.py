@@ -6,6 +6,7 @@ itself. Given the abilities on the grid a question's data are counts, so none of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,13 +21,30 @@ TARGET = 0.9
 """Acceptance, at the median over chains, that the step sizes are adapted to: longer steps turn back on themselves."""
 
 
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Answers at drawn abilities: nodes, (chains, K), and counts there, (chains, rows, K)."""
+
+    nodes: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, chains: Sequence[tuple[Floats, Floats]]) -> Drawn:
+        """Nodes and counts of every chain, padded with nodes at which nobody stands."""
+        nodes = np.zeros((len(chains), max(len(own) for own, _ in chains)))
+        counts = np.zeros((len(chains), len(chains[0][1]), nodes.shape[1]))
+        for chain, (own, count) in enumerate(chains):
+            nodes[chain, : len(own)], counts[chain, :, : len(own)] = own, count
+        return cls(nodes, counts)
+
+
 @dataclass
 class State:
     """Where the chains are, with each question's log density given the counts, and its gradient."""
 
     x: Floats
     ranks: dict[str, Ints]
-    counts: Floats
+    drawn: Drawn
     value: Floats
     gradient: Floats
 
@@ -38,10 +56,10 @@ class State:
         self.value = np.where(accepted, value, self.value)
 
 
-def condition(posterior: Posterior, x: Floats, ranks: dict[str, Ints], counts: Floats) -> State:
+def condition(posterior: Posterior, x: Floats, ranks: dict[str, Ints], drawn: Drawn) -> State:
     """The state of chains at x given these counts."""
-    value, gradient = posterior.on_counts(x, counts, posterior.packing.unpack(x, ranks))
-    return State(x, ranks, counts, value, gradient)
+    value, gradient = posterior.on_counts(x, drawn.counts, posterior.packing.unpack(x, ranks), drawn.nodes)
+    return State(x, ranks, drawn, value, gradient)
 
 
 def hamiltonian(
@@ -56,7 +74,7 @@ def hamiltonian(
     momentum = momentum + 0.5 * size * metric.pull(gradient)
     for leap in range(leaps):
         x = x + metric.unwhiten(size * momentum)
-        value, gradient = posterior.on_counts(x, state.counts, packing.unpack(x, state.ranks))
+        value, gradient = posterior.on_counts(x, state.drawn.counts, packing.unpack(x, state.ranks), state.drawn.nodes)
         momentum = momentum + (1.0 if leap < leaps - 1 else 0.5) * size * metric.pull(gradient)
     gain = value - state.value + 0.5 * (kinetic - packing.sum_by_question(momentum**2))
     probability, accepted = decide(gain, rng)
@@ -76,15 +94,15 @@ class SpriteMoves:
         prior = np.array([getattr(model, name) for name in ("nu_mu", "alpha", "beta")])
         self.x = x.copy()
         self.probability = np.empty((len(x), layout.n_questions))
-        self._fixed = (posterior.grid.nodes, layout.first, packing.first, entry, prior, metric.inverse)
+        self._fixed = (layout.first, packing.first, entry, prior, metric.inverse)
         self._leaps = leaps
         self._step = step * rng.uniform(0.8, 1.2, self.probability.shape)
         self._normal, self._uniform = rng.standard_normal(x.shape), rng.random(self.probability.shape)
 
-    def move(self, chain: int, counts: Floats) -> None:
+    def move(self, chain: int, nodes: Floats, counts: Floats) -> None:
         """One chain's questions on its counts."""
         random = (self._step[chain], self._leaps, self._normal[chain], self._uniform[chain])
-        move_sprites(self.x[chain], counts, *self._fixed, *random, self.probability[chain])
+        move_sprites(self.x[chain], counts, nodes, *self._fixed, *random, self.probability[chain])
 
 
 def refresh(posterior: Posterior, state: State, rng: np.random.Generator) -> Floats:
@@ -93,7 +111,7 @@ def refresh(posterior: Posterior, state: State, rng: np.random.Generator) -> Flo
     values = packing.unpack(state.x, state.ranks)
     x = packing.pack(posterior.model.refresh(values, posterior.layout, rng))
     proposed = packing.unpack(x, state.ranks)
-    value, gradient = posterior.on_counts(x, state.counts, proposed)
+    value, gradient = posterior.on_counts(x, state.drawn.counts, proposed, state.drawn.nodes)
     gain = (value - posterior.log_prior(x, proposed)[0]) - (state.value - posterior.log_prior(state.x, values)[0])
     probability, accepted = decide(gain, rng)
     state.take(accepted, x, value, gradient, packing.question)
@@ -107,7 +125,7 @@ def swap_ranks(posterior: Posterior, state: State, rng: np.random.Generator) -> 
     values, log_jacobian = swap_neighbours(packing.unpack(state.x, state.ranks), lower, model.ability[1], layout)
     x = np.where(np.isfinite(log_jacobian)[:, packing.question], packing.pack(values), state.x)
     ranks = {"rank": np.asarray(values["rank"], np.int64)}
-    value, gradient = posterior.on_counts(x, state.counts, packing.unpack(x, ranks))
+    value, gradient = posterior.on_counts(x, state.drawn.counts, packing.unpack(x, ranks), state.drawn.nodes)
     # The Jacobian is that of the natural scale, and so must the densities be.
     gain = (value - packing.log_jacobian(x)) - (state.value - packing.log_jacobian(state.x)) + log_jacobian
     probability, accepted = decide(gain, rng)

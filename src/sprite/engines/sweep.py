@@ -9,36 +9,44 @@ import numpy as np
 from sprite.core.types import Floats, Ints
 from sprite.density.blocks import Metric
 from sprite.density.posterior import Posterior
-from sprite.engines.moves import SpriteMoves, condition, hamiltonian, refresh, swap_ranks
+from sprite.engines.moves import Drawn, SpriteMoves, condition, hamiltonian, refresh, swap_ranks
 from sprite.engines.upright import keep_upright, turned
-from sprite.kernels.draws import draw_counts
+from sprite.kernels.draws import draw_counts, draw_nodes, node_counts
 from sprite.kernels.passes import log_likelihood
 from sprite.kernels.threads import each
 from sprite.models.sprite import Sprite
 
 Ranks = dict[str, Ints]
-Then = Callable[[int, Floats], None]
+Then = Callable[[int, Floats, Floats], None]
 
 
-def draw_abilities(
-    posterior: Posterior, table: Floats, rng: np.random.Generator, then: Then = lambda *_: None
-) -> Floats:
-    """Counts of every chain's answers at freshly drawn abilities; `then` is told a chain and its counts.
+def draw_abilities(posterior: Posterior, table: Floats, rng: np.random.Generator, then: Then | None = None) -> Drawn:
+    """Every chain's answers at freshly drawn abilities; `then` is told a chain, its nodes and its counts.
 
     What follows on the counts of a chain alone follows in the same thread: handing over costs as much as drawing.
     """
-    responses, grid = posterior.responses, posterior.grid
-    uniform = rng.random((len(table), responses.n_respondents))
-    counts = np.empty_like(table)
-    node = np.empty(uniform.shape, dtype=np.int32)
+    uniform = rng.random((len(table), posterior.responses.n_respondents))
+    found: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty((0, 0)))] * len(table)
 
     def task(chain: int) -> None:
-        out = (node[chain], counts[chain])
-        draw_counts(responses.start, responses.row, table[chain], grid.log_weight, uniform[chain], threads=1, out=out)
-        then(chain, counts[chain])
+        found[chain] = _draw(posterior, table[chain], uniform[chain])
+        if then is not None:
+            then(chain, *found[chain])
 
     each(len(table), task)
-    return counts
+    return Drawn.of(found)
+
+
+def _draw(posterior: Posterior, table: Floats, uniform: Floats) -> tuple[Floats, Floats]:
+    """Nodes and counts of one chain: where respondents are fewer than nodes, only the nodes at which they stand."""
+    data, grid = posterior.responses, posterior.grid
+    if data.n_respondents >= grid.n_nodes:
+        return grid.nodes, draw_counts(data.start, data.row, table, grid.log_weight, uniform, threads=1)[1]
+    node = draw_nodes(data.start, data.row, table, grid.log_weight, uniform, threads=1)
+    occupied, place = np.unique(node, return_inverse=True)
+    if occupied[:1] == [-1]:  # answers that are impossible count nothing
+        occupied, place = occupied[1:], place - 1
+    return grid.nodes[occupied], node_counts(data.start, data.row, place.astype(np.int32), len(table), len(occupied))
 
 
 def sweep(
@@ -59,14 +67,13 @@ def sweep(
     """
     if isinstance(posterior.model, Sprite):
         moves = SpriteMoves(posterior, x, metric, step, leaps, rng)
-        counts = draw_abilities(posterior, table, rng, moves.move)
+        drawn = draw_abilities(posterior, table, rng, moves.move)
         if not anew:
             return moves.x, ranks, moves.probability
-        state = condition(posterior, moves.x, ranks, counts)
+        state = condition(posterior, moves.x, ranks, drawn)
         refresh(posterior, state, rng)
         return state.x, ranks, moves.probability
-    counts = draw_abilities(posterior, table, rng)
-    state = condition(posterior, x, ranks, counts)
+    state = condition(posterior, x, ranks, draw_abilities(posterior, table, rng))
     if ranks and anew:
         # By itself: what is undone as a whole must be reversible as a whole.
         refresh(posterior, state, rng)

@@ -5,14 +5,14 @@ All functions take a leading batch axis (chains or draws).
 
 from __future__ import annotations
 
-import math
-
 import numba
 import numpy as np
 
 from sprite.core.types import Floats, Ints
 from sprite.kernels.interrupts import interruptible
+from sprite.kernels.populated import longest, populated
 from sprite.kernels.vexp import vexp
+from sprite.kernels.vlog import vlog
 
 
 @interruptible
@@ -44,7 +44,7 @@ def softmax_table(height: Floats, slope: Floats, curve: Floats, centre: Floats, 
                 for k in range(n_nodes):
                     total[k] += vexp(logit[k])
             for k in range(n_nodes):
-                total[k] = math.log(total[k])
+                total[k] = vlog(total[k])
             for r in range(first[j], first[j + 1]):
                 logit = table[b, r]
                 for k in range(n_nodes):
@@ -86,69 +86,83 @@ def softmax_on_counts(
     low_batch: int,
     high_batch: int,
     value: Floats,
-    of_logit: Floats,
+    of_curve: Floats,
 ) -> None:
-    """Sum of counts * log softmax by question into `value`, and its gradient in the logits into `of_logit`.
+    """Sum of counts * log softmax by question into `value`; its gradient in height, slope, curve into `of_curve`.
 
-    Only the range of nodes that a question's counts populate is visited: drawn abilities leave the grid's ends empty.
-    Batches low to high are done, so that threads can share them. Loops run along the nodes without
-    a sum over them and touch few arrays each, which is what lets them vectorise.
+    Nodes and counts are those of every batch, or one for all. Batches low to high are done, so that threads can share
+    them. Loops run along the nodes and touch few arrays each, which is what lets them vectorise.
     """
-    n_nodes = len(nodes)
-    total = np.empty(n_nodes)
-    top = np.empty(n_nodes)
-    norm = np.empty(n_nodes)
-    match = np.empty(n_nodes)
+    n_nodes = nodes.shape[1]
+    logits, room = np.empty((longest(first), n_nodes)), np.empty((4, n_nodes))
     for b in range(low_batch, high_batch):
+        own, of_all = counts[b if len(counts) > 1 else 0], nodes[b if len(nodes) > 1 else 0]
         for j in range(len(first) - 1):
             begin, end = first[j], first[j + 1]
-            total[:] = 0.0
-            for r in range(begin, end):
-                for k in range(n_nodes):
-                    total[k] += counts[b, r, k]
-            low, high = 0, n_nodes
-            while low < high and total[low] == 0.0:
-                low += 1
-            while high > low and total[high - 1] == 0.0:
-                high -= 1
-            low -= low % 8  # whole vectors
-            high = min(n_nodes, high + (-high) % 8)
-            # Views of the range: an index that begins at 0 needs no check for wrapping round, so the loops vectorise.
+            low, high = populated(own, begin, end, room[0])
             n = high - low
-            z = nodes[low:high]
+            z, top, centred = of_all[low:high], room[1, :n], room[3, :n]
             for k in range(n):
                 top[k] = -np.inf
-                norm[k] = 0.0
-                match[k] = 0.0
             for r in range(begin, end):
-                logit = of_logit[b, r, low:high]
+                logit = logits[r - begin, :n]
                 h, g, c, m = height[b, r], slope[b, r], curve[b, r], centre[b, r]
                 for k in range(n):
                     u = z[k] - m
                     logit[k] = h + (g + c * u) * u
                 for k in range(n):
                     top[k] = logit[k] if logit[k] > top[k] else top[k]
+            value[b, j] = likelihood(logits, own, begin, end, low, high, room)
             for r in range(begin, end):
-                logit = of_logit[b, r, low:high]
-                chosen = counts[b, r, low:high]
                 for k in range(n):
-                    match[k] += chosen[k] * (logit[k] - top[k])
-                for k in range(n):
-                    logit[k] = vexp(logit[k] - top[k])
-                for k in range(n):
-                    norm[k] += logit[k]
-            s = 0.0
-            of = total[low:high]
-            for k in range(n):
-                if of[k] > 0.0:
-                    s += match[k] - of[k] * math.log(norm[k])
-            value[b, j] = s
-            for k in range(n):
-                norm[k] = of[k] / norm[k]
-            for r in range(begin, end):
-                of_logit[b, r, :low] = 0.0
-                of_logit[b, r, high:] = 0.0
-                logit = of_logit[b, r, low:high]
-                chosen = counts[b, r, low:high]
-                for k in range(n):
-                    logit[k] = chosen[k] - norm[k] * logit[k]
+                    centred[k] = z[k] - centre[b, r]
+                s0, s1, s2 = moments(own[r, low:high], logits[r - begin, :n], room[2, :n], centred)
+                of_curve[0, b, r] = s0
+                of_curve[1, b, r] = s1
+                of_curve[2, b, r] = s2
+
+
+# Whole arrays and a range, not views of two dimensions: rows of such a view are not known to be contiguous, and loops
+# along them do not vectorise.
+@numba.njit(nogil=True, error_model="numpy")
+def likelihood(logits: Floats, counts: Floats, begin: int, end: int, low: int, high: int, room: Floats) -> float:
+    """Sum of counts * log softmax over rows begin to end, of one question, and nodes low to high.
+
+    `room` holds the counts of all rows together, at low to high, then from 0 on the largest logits and two lines for
+    work. Left behind are exp(logit - top) in `logits` and, in the third line of `room`, what turns this into expected
+    counts.
+    """
+    n = high - low
+    total, top, norm, match = room[0, low:high], room[1, :n], room[2, :n], room[3, :n]
+    for k in range(n):
+        norm[k] = 0.0
+        match[k] = 0.0
+    for r in range(begin, end):
+        logit, chosen = logits[r - begin, :n], counts[r, low:high]
+        for k in range(n):
+            match[k] += chosen[k] * (logit[k] - top[k])
+        for k in range(n):
+            logit[k] = vexp(logit[k] - top[k])
+        for k in range(n):
+            norm[k] += logit[k]
+    for k in range(n):
+        match[k] -= total[k] * vlog(norm[k])
+    value = 0.0
+    for k in range(n):
+        value += match[k]
+    for k in range(n):
+        norm[k] = total[k] / norm[k]
+    return value
+
+
+@numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def moments(chosen: Floats, share: Floats, scale: Floats, centred: Floats) -> tuple[float, float, float]:
+    """Sums over the nodes of (chosen - scale share) times 1, u and u^2, with u in `centred`."""
+    s0, s1, s2 = 0.0, 0.0, 0.0
+    for k in range(len(chosen)):
+        residual = chosen[k] - scale[k] * share[k]
+        u = centred[k]
+        s0 += residual
+        s1 += residual * u
+        s2 += residual * u * u
+    return s0, s1, s2

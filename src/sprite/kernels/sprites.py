@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 
 from sprite.core.types import Floats, Ints
-from sprite.kernels.vexp import vexp
+from sprite.kernels.populated import longest, populated
+from sprite.kernels.softmax import likelihood, moments
 
 _FAR = 300.0
 
@@ -41,16 +42,17 @@ def move_sprites(
     """
     most = inverse.shape[1]
     at, gradient, momentum = np.empty(most), np.empty(most), np.empty(most)
-    room = np.empty((np.diff(rows).max() + 4, len(nodes)))
+    room, logits = np.empty((4, len(nodes))), np.empty((longest(rows), len(nodes)))
     for j in range(len(rows) - 1):
         begin, size = entries[j], entries[j + 1] - entries[j]
         if size == 0:
             probability[j] = 1.0
             continue
-        low, high = _populated(counts, rows[j], rows[j + 1], room[0])
+        low, high = populated(counts, rows[j], rows[j + 1], room[0])
+        data = (nodes, counts, rows[j], low, high, logits, room)
+        own = entry[rows[j] : rows[j + 1]] - begin
         at[:size] = x[begin : begin + size]
-        where = (rows[j], rows[j + 1], begin, low, high)
-        value = _density(at, counts, nodes, where, entry, prior, room, gradient)
+        value = _density(at, own, prior, data, gradient)
         gain = -value
         for i in range(size):
             momentum[i] = normal[begin + i]
@@ -62,7 +64,7 @@ def move_sprites(
                 for k in range(i, size):
                     total += inverse[j, k, i] * momentum[k]
                 at[i] += step[j] * total
-            value = _density(at, counts, nodes, where, entry, prior, room, gradient)
+            value = _density(at, own, prior, data, gradient)
             _kick(momentum, gradient, inverse[j], (1.0 if leap < leaps - 1 else 0.5) * step[j], size)
         gain += value
         for i in range(size):
@@ -83,61 +85,28 @@ def _kick(momentum: Floats, gradient: Floats, inverse: Floats, step: float, size
 
 
 @njit(nogil=True, error_model="numpy")
-def _populated(counts: Floats, begin: int, end: int, total: Floats) -> tuple[int, int]:
-    """Answers to a question at each node into `total`, and the range of nodes, in whole vectors, that has any."""
-    for k in range(len(total)):
-        total[k] = 0.0
-    for r in range(begin, end):
-        line = counts[r]
-        for k in range(len(total)):
-            total[k] += line[k]
-    low, high = 0, len(total)
-    while low < high and total[low] == 0.0:
-        low += 1
-    while high > low and total[high - 1] == 0.0:
-        high -= 1
-    return low - low % 8, min(len(total), high + (-high) % 8)
-
-
-@njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _moments(chosen: Floats, share: Floats, scale: Floats, centred: Floats) -> tuple[float, float, float]:
-    """Sums over the nodes of (chosen - scale share) times 1, u and u^2, with u in `centred`."""
-    s0, s1, s2 = 0.0, 0.0, 0.0
-    for k in range(len(chosen)):
-        residual = chosen[k] - scale[k] * share[k]
-        u = centred[k]
-        s0 += residual
-        s1 += residual * u
-        s2 += residual * u * u
-    return s0, s1, s2
-
-
-@njit(nogil=True, error_model="numpy")
 def _density(
     at: Floats,
-    counts: Floats,
-    nodes: Floats,
-    where: tuple[int, int, int, int, int],
     entry: Ints,
     prior: Floats,
-    room: Floats,
+    data: tuple[Floats, Floats, int, int, int, Floats, Floats],
     gradient: Floats,
 ) -> float:
-    """Log density of one question given its counts, and its gradient in the question's entries of x."""
-    begin, end, shift, low, high = where
+    """Log density of one question given its counts, and its gradient; `entry` as in `at`, below 0 where held.
+
+    `data` are nodes, counts, the question's first row, the range of nodes, and room for logits and for `likelihood`.
+    """
+    nodes, counts, begin, low, high, logits, room = data
     n = high - low
-    z = nodes[low:high]
-    total, top, norm, work = room[0, low:high], room[1, :n], room[2, :n], room[3, :n]
+    z, top, centred = nodes[low:high], room[1, :n], room[3, :n]
     for k in range(n):
         top[k] = -np.inf
-        norm[k] = 0.0
-        work[k] = 0.0
     value = 0.0
-    for r in range(begin, end):
-        mu, log_nu = _sprite(at, entry, r, shift)
+    for r in range(len(entry)):
+        mu, log_nu = _sprite(at, entry[r])
         half = -0.5 * math.exp(-log_nu)
         level = -0.5 * log_nu
-        logit = room[4 + r - begin, :n]
+        logit = logits[r, :n]
         for k in range(n):
             u = z[k] - mu
             logit[k] = level + half * u * u
@@ -147,35 +116,23 @@ def _density(
             value -= 0.5 * mu * mu / prior[0]
         if entry[r, 1] >= 0:
             value -= prior[1] * log_nu + prior[2] * math.exp(-log_nu)
-    for r in range(begin, end):
-        logit, chosen = room[4 + r - begin, :n], counts[r, low:high]
-        for k in range(n):
-            work[k] += chosen[k] * (logit[k] - top[k])
-        for k in range(n):
-            logit[k] = vexp(logit[k] - top[k])
-        for k in range(n):
-            norm[k] += logit[k]
-    for k in range(n):
-        if total[k] > 0.0:
-            value += work[k] - total[k] * math.log(norm[k])
-    for k in range(n):
-        norm[k] = total[k] / norm[k]
-    for r in range(begin, end):
-        mu, log_nu = _sprite(at, entry, r, shift)
+    value += likelihood(logits, counts, begin, begin + len(entry), low, high, room)
+    for r in range(len(entry)):
+        mu, log_nu = _sprite(at, entry[r])
         precision = math.exp(-log_nu)
         for k in range(n):
-            work[k] = z[k] - mu
-        s0, s1, s2 = _moments(counts[r, low:high], room[4 + r - begin, :n], norm, work)
+            centred[k] = z[k] - mu
+        s0, s1, s2 = moments(counts[begin + r, low:high], logits[r, :n], room[2, :n], centred)
         if entry[r, 0] >= 0:
-            gradient[entry[r, 0] - shift] = s1 * precision - mu / prior[0]
+            gradient[entry[r, 0]] = s1 * precision - mu / prior[0]
         if entry[r, 1] >= 0:
-            gradient[entry[r, 1] - shift] = 0.5 * (s2 * precision - s0) - prior[1] + prior[2] * precision
+            gradient[entry[r, 1]] = 0.5 * (s2 * precision - s0) - prior[1] + prior[2] * precision
     return value
 
 
 @njit(nogil=True, error_model="numpy")
-def _sprite(at: Floats, entry: Ints, r: int, shift: int) -> tuple[float, float]:
+def _sprite(at: Floats, entry: Ints) -> tuple[float, float]:
     """Mean and log variance of a row; the latter within the bounds that keep everything finite."""
-    mu = at[entry[r, 0] - shift] if entry[r, 0] >= 0 else 0.0
-    log_nu = at[entry[r, 1] - shift] if entry[r, 1] >= 0 else 0.0
+    mu = at[entry[0]] if entry[0] >= 0 else 0.0
+    log_nu = at[entry[1]] if entry[1] >= 0 else 0.0
     return mu, min(max(log_nu, -_FAR), _FAR)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -84,7 +84,12 @@ class Model(ABC):
         """Gradient of sum(weight * log_table) in every continuous parameter; `table` is the log table at `values`."""
 
     def on_counts(self, values: Values, nodes: Floats, counts: Floats, layout: Layout) -> tuple[Floats, Gradients]:
-        """Log likelihood of each question given counts of its answers at the nodes, (..., Q), and its gradient."""
+        """Log likelihood of each question given counts of its answers at the nodes, (..., Q), and its gradient.
+
+        Every batch may have nodes of its own, (..., nodes): with fewer respondents than nodes, those where they stand.
+        """
+        if nodes.ndim > 1:
+            return _by_batch(self.on_counts, values, nodes, counts, layout)
         table = self.log_table(values, nodes, layout)
         value = layout.sum_by_question(np.einsum("...rk,...rk->...r", table, counts))
         return value, self.pullback(values, nodes, table, counts, layout)
@@ -149,3 +154,31 @@ def pick_rows(layout: Layout, lead: tuple[int, ...], rng: np.random.Generator) -
 def flat(array: Floats) -> Floats:
     """Merge leading axes into one: compiled loops take exactly one batch axis."""
     return np.ascontiguousarray(array.reshape(math.prod(array.shape[:-1]), array.shape[-1]))
+
+
+def batched(nodes: Floats, counts: Floats, batches: int) -> tuple[Floats, Floats]:
+    """Nodes (..., K) and counts (..., rows, K) as compiled loops take them: of every batch, or one for all."""
+    out = flat(nodes), np.ascontiguousarray(counts).reshape(-1, *counts.shape[-2:])
+    for name, merged in zip(("nodes", "counts"), out, strict=True):
+        if len(merged) not in (1, batches):
+            raise ValueError(f"{name} of {len(merged)} batches do not go with parameters of {batches}")
+    return out
+
+
+def _by_batch(
+    on_counts: Callable[[Values, Floats, Floats, Layout], tuple[Floats, Gradients]],
+    values: Values,
+    nodes: Floats,
+    counts: Floats,
+    layout: Layout,
+) -> tuple[Floats, Gradients]:
+    """One batch after the other, for a model whose table takes the same nodes for all."""
+    found = []
+    for batch in np.ndindex(nodes.shape[:-1]):
+        own = {name: value[batch] if value.ndim > 1 else value for name, value in values.items()}
+        found.append(on_counts(own, nodes[batch], counts[batch], layout))
+    shape = nodes.shape[:-1]
+    gradients = {
+        name: np.stack([of[name] for _, of in found]).reshape(*shape, *found[0][1][name].shape) for name in found[0][1]
+    }
+    return np.stack([value for value, _ in found]).reshape(*shape, -1), gradients

@@ -10,7 +10,7 @@ from sprite.core.distributions import normal
 from sprite.core.layout import Layout
 from sprite.core.types import Floats, Ints
 from sprite.kernels.intervals import interval_on_counts, interval_pullback, interval_table
-from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values, flat
+from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values, batched, flat
 from sprite.models.order import first_step, pick_steps, steps_of
 from sprite.models.ranges import VARIANCE, Ranges
 
@@ -67,15 +67,8 @@ class IntervalModel(Model):
     def on_counts(self, values: Values, nodes: Floats, counts: Floats, layout: Layout) -> tuple[Floats, Gradients]:
         """Log likelihood of each question given counts, and its gradient, without making the table."""
         alpha, edges, rank = _inputs(values, layout)
-        counts = np.broadcast_to(counts, (*edges.shape[:-1], layout.n_rows, len(nodes)))
-        value, of_edge = interval_on_counts(
-            flat(edges),
-            flat(alpha),
-            rank,
-            np.ascontiguousarray(counts.reshape(-1, *counts.shape[-2:])),
-            layout.first,
-            nodes,
-        )
+        nodes, counts = batched(nodes, counts, len(rank))
+        value, of_edge = interval_on_counts(flat(edges), flat(alpha), rank, counts, layout.first, nodes)
         of_edge = of_edge.reshape(edges.shape)
         return value.reshape(alpha.shape), {
             "alpha": np.add.reduceat(of_edge, _first_edge(layout), axis=-1),

@@ -12,7 +12,7 @@ from sprite.core.layout import Layout
 from sprite.core.types import Floats
 from sprite.kernels.softmax import softmax_on_counts, softmax_pullback, softmax_table
 from sprite.kernels.threads import run, split_evenly
-from sprite.models.base import Gradients, Model, Values, flat
+from sprite.models.base import Gradients, Model, Values, batched, flat
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +68,15 @@ class SoftmaxModel(Model):
         shape = curves.height.shape
         height, slope, curve, centre = map(flat, (curves.height, curves.slope, curves.curve, curves.centre))
         batches = len(height)
-        counts = np.ascontiguousarray(np.broadcast_to(counts, (*shape, len(nodes)))).reshape(batches, -1, len(nodes))
-        value, of_logit = np.empty((batches, layout.n_questions)), np.empty(counts.shape)
+        nodes, counts = batched(nodes, counts, batches)
+        value, of_curve = np.empty((batches, layout.n_questions)), np.empty((3, batches, layout.n_rows))
 
         def task(low: int, high: int) -> None:
-            softmax_on_counts(height, slope, curve, centre, counts, layout.first, nodes, low, high, value, of_logit)
+            softmax_on_counts(height, slope, curve, centre, counts, layout.first, nodes, low, high, value, of_curve)
 
-        run(task, split_evenly(batches, counts.size))
-        gradient = self._pull_logits(values, nodes, of_logit, curves, layout)
+        run(task, split_evenly(batches, batches * counts[0].size))
+        of_height, of_slope, of_bend = of_curve.reshape(3, *shape)
+        gradient = self.pull_curves(values, Curves(of_height, of_slope, of_bend, curves.centre), layout)
         return value.reshape(*shape[:-1], layout.n_questions), gradient
 
     def _pull_logits(
