@@ -13,7 +13,7 @@ import numpy as np
 from sprite.core.errors import InputError, SpriteError
 from sprite.core.types import Floats, Ints
 from sprite.density.blocks import metric_at
-from sprite.density.information import observed_information
+from sprite.density.evidence import log_evidence
 from sprite.density.posterior import Posterior
 from sprite.engines.base import Engine, Problem, Progress
 from sprite.engines.em import on_fine_grid, starts
@@ -108,17 +108,19 @@ class NUTS(Engine):
 
 
 def evidence_shares(posterior: Posterior, modes: list[Mode]) -> Floats:
-    """Each mode's share of the posterior by its Laplace approximation; 0 for what is no mode."""
+    """Each mode's share of the posterior by Laplace's approximation, question by question; 0 for one far down."""
+    if len(modes) == 1:
+        return np.ones(1)
     # A mode far down cannot matter, whatever its width.
-    near = [k for k, mode in enumerate(modes) if mode.log_posterior > modes[0].log_posterior - 50.0]
-    log_evidence = np.where(np.arange(len(modes)) == 0, 0.0, -np.inf)
-    if len(near) > 1:
-        for k in near:
-            sign, log_det = np.linalg.slogdet(observed_information(posterior, modes[k].x, modes[k].ranks))
-            log_evidence[k] = modes[k].log_posterior - 0.5 * log_det if sign > 0 else -np.inf
-    if not np.isfinite(log_evidence).any():
-        log_evidence[0] = 0.0
-    share = np.exp(log_evidence - log_evidence.max())
+    level = np.array(
+        [
+            log_evidence(posterior, mode.x, mode.ranks)[0]
+            if mode.log_posterior > modes[0].log_posterior - 50.0
+            else -np.inf
+            for mode in modes
+        ]
+    )
+    share = np.exp(level - level.max())
     return np.asarray(share / share.sum())
 
 
