@@ -50,9 +50,9 @@ def test_all_of_it_is_written(everything):
         assert files <= there, f"{name}: {files - there} missing"
     made = json.loads((everything / "made.json").read_text())
     assert set(made) == set(EXPERIMENTS)
-    for (line,) in made.values():
-        assert line["command"].startswith("sprite reproduce all --quick")
-        assert line["units"] > 0
+    for name, line in made.items():
+        assert line["command"] == f"sprite reproduce {name} --quick --store {everything}"
+        assert line["done"] == line["units"] > 0
         assert {"sprite", "numpy", "numba", "python"} <= set(line["versions"])
     for path in everything.glob("*.csv"):
         assert len(pd.read_csv(path)), f"{path.name} is empty"

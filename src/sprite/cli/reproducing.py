@@ -79,7 +79,9 @@ def reproduce(
     if not quiet:
         _tell_plan(study, names)
     try:
-        failures = [failure for name in names for failure in _run(study, name, quiet)]
+        whole = ["--quick"] * quick + ["--store", str(store)] + ([] if data is None else ["--data", str(data)])
+        commands = {name: shlex.join(["sprite", "reproduce", name, *whole]) for name in names}
+        failures = [failure for name in names for failure in _run(study, name, commands[name], quiet)]
     except KeyboardInterrupt:
         print(f"\nStopped. What is finished is in {store}; the same command goes on from there.", file=sys.stderr)
         raise
@@ -103,13 +105,13 @@ def _tell_plan(study: Study, names: list[str]) -> None:
         print(f"In all about {in_words(total)} with {study.jobs} process{'es' * (study.jobs > 1)}.", flush=True)
 
 
-def _run(study: Study, name: str, quiet: bool) -> list[str]:
+def _run(study: Study, name: str, command: str, quiet: bool) -> list[str]:
     """One experiment: tables, then figures of them; what failed."""
     from sprite.plots.reproduction import figures
     from sprite.plots.saving import save_chart
 
     with _watched(name, quiet) as told:
-        tables, failures = study.run(name, told, shlex.join(["sprite", *sys.argv[1:]]))
+        tables, failures = study.run(name, told, command)
     drawn = []
     for figure, chart in figures({name: table.frame for name, table in tables.items()}):
         save_chart(chart, study.store / f"{figure}.svg")

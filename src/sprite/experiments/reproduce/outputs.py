@@ -44,30 +44,32 @@ def write_tables(folder: Path, tables: dict[str, Table]) -> None:
         _write(folder / f"{name}.md", table.text)
 
 
-def note(folder: Path, experiment: str, command: str, units: int, seconds: float) -> None:
-    """Add to `made.json` what was run, with what versions, and how much of it there is now."""
+def note(folder: Path, experiment: str, command: str, done: int, units: int, seconds: float) -> None:
+    """Put into `made.json` the command that makes all of an experiment, how much of it there is, and the versions."""
     path = folder / MADE
-    known: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    known: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     packages = {"sprite": "sprite-irt", "numpy": "numpy", "scipy": "scipy", "numba": "numba"}
     versions = {name: version(of) for name, of in packages.items()} | {"python": platform.python_version()}
-    line = {
+    known[experiment] = {
         "command": command,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "done": done,
         "units": units,
         "core_hours": round(seconds / 3600, 2),
         "versions": versions,
     }
-    before = [other for other in known.get(experiment, []) if other["command"] != command]
-    known[experiment] = [*before, line]
     _write(path, json.dumps(known, indent=1) + "\n")
     rows = [
-        [name, f"`{one['command']}`", f"{one['units']:,}", f"{one['core_hours']:.2f}", one["finished"][:10]]
-        for name, several in known.items()
-        for one in several
+        [name, f"`{one['command']}`", _of(one), f"{one['core_hours']:.2f}", one["finished"][:10]]
+        for name, one in known.items()
     ]
-    header = ["experiment", "command", "units there afterwards", "core hours in them", "finished"]
     said = ", ".join(f"{name} {number}" for name, number in versions.items())
-    _write(folder / "made.md", markdown(header, rows) + f"\nVersions at the last one: {said}.\n")
+    table = markdown(["experiment", "command", "units done", "core hours in them", "last run"], rows)
+    _write(folder / "made.md", table + f"\nVersions at the last run: {said}.\n")
+
+
+def _of(one: dict[str, Any]) -> str:
+    return f"all {one['units']:,}" if one["done"] == one["units"] else f"{one['done']:,} of {one['units']:,}"
 
 
 def _write(path: Path, text: str) -> None:

@@ -87,7 +87,10 @@ class Study:
         return len(units), there, budget.left
 
     def run(self, name: str, told: Told, command: str = "") -> tuple[Tables, list[str]]:
-        """Compute what is chosen and missing, write the tables, and give them back with what failed."""
+        """Compute what is chosen and missing, write the tables, and give them back with what failed.
+
+        `command` is noted beside the tables: the one that computes all of the experiment.
+        """
         everything = self.parts(name)
         units = chosen(everything, self.choice)
         if not units:
@@ -110,7 +113,7 @@ class Study:
         tables = EXPERIMENTS[name].tables(everything, found)
         write_tables(self.store, tables)
         write_archive(self._archive(name), ((part.settings, part.words, result) for part, result in found))
-        note(self.store, name, command, len(found), sum(result["seconds"] for _, result in found))
+        note(self.store, name, command, len(found), len(everything), sum(result["seconds"] for _, result in found))
         return tables, failures
 
     def _units(self, name: str) -> Store:
