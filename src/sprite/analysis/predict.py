@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ from sprite.core.errors import InputError
 from sprite.core.types import Floats, Ints
 from sprite.data.responses import Responses
 from sprite.kernels.passes import posterior
+from sprite.kernels.sums import add_products
+from sprite.kernels.threads import run, split_evenly
 from sprite.result.abilities import blocks, draw_tables, draws_within
 from sprite.result.fit import Fit
 
@@ -85,11 +88,18 @@ class Predictor:
         for low, high in blocks(len(people), max(self.grid.n_nodes, int(responses.first[-1])), least=512):
             entries = by_person[slice(*np.searchsorted(who[by_person], [low, high]))]
             total, n = np.zeros(len(entries)), 0
+            cells = who[entries] - low, row[entries]
+            parts = split_evenly(len(entries), len(entries) * self.grid.n_nodes)
             for n, table in enumerate(self.tables(), start=1):  # noqa: B007 - the last n is their number
                 mass = posterior(own, given, table, self.grid.log_weight, low, high)
-                total += (mass @ np.exp(table).T)[who[entries] - low, row[entries]]
+                run(partial(_add, mass, np.exp(table), cells, total), parts)
             probability[entries] = total / n
         return first, probability
+
+
+def _add(mass: Floats, table: Floats, cells: Cells, total: Floats, low: int, high: int) -> None:
+    """Each cell's probability under one draw: its respondent's mass at every node times its option's there."""
+    add_products(mass, table, *cells, low, high, total)
 
 
 def modes(first: Ints, probability: Floats) -> Ints:

@@ -15,6 +15,7 @@ from numba import njit
 
 from sprite.core.types import Floats, Ints
 from sprite.kernels.standing import Answers, Standing, is_tame, sum_up, weigh
+from sprite.kernels.sums import dot
 from sprite.kernels.vexp import exp_into, vexp
 
 _HUGE, _TINY = 1e100, 1e-100
@@ -162,7 +163,7 @@ def _gains(
             left, right = at.support[i]
             line = at.weight[i, left:right]
             for c in range(candidates):
-                value = product[c] * _dot(line, others[c, left:right])
+                value = product[c] * dot(line, others[c, left:right])
                 # A logarithm only now and then.
                 if not _TINY < value < _HUGE:
                     gain[c] += math.log(value)
@@ -173,9 +174,9 @@ def _gains(
     now = np.empty(len(answers.nodes))
     exp_into(at.table[answers.begin[j] + changing - answers.first[j]], now)
     for a in range(len(rest)):
-        before = math.log(_dot(rest[a], now))
+        before = math.log(dot(rest[a], now))
         for c in range(candidates):
-            gain[c] += math.log(_dot(rest[a], own[c])) - before
+            gain[c] += math.log(dot(rest[a], own[c])) - before
 
 
 @njit(nogil=True, error_model="numpy")
@@ -231,12 +232,3 @@ def _move(
             else:
                 sum_up(answers, at.table, i, -1, level)
             weigh(at, i)
-
-
-# Sums may be reordered, which vectors need; nothing is assumed of NaN or infinity.
-@njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _dot(a: Floats, b: Floats) -> float:
-    total = 0.0
-    for k in range(a.shape[0]):
-        total += a[k] * b[k]
-    return total

@@ -12,6 +12,7 @@ from numba import njit
 
 from sprite.core.types import Floats, Ints, Rows
 from sprite.kernels.grid import NEGLIGIBLE
+from sprite.kernels.sums import total
 from sprite.kernels.vexp import vexp
 
 _TAME = -1e6
@@ -96,9 +97,9 @@ def weigh(at: Standing, i: int) -> None:
     some, of = weight[left:right], level[left:right]
     for k in range(right - left):
         some[k] = vexp(of[k] - top)
-    total = _sum(some)
+    whole = total(some)
     for k in range(right - left):
-        some[k] /= total
+        some[k] /= whole
     support[0], support[1] = left, right
 
 
@@ -109,12 +110,3 @@ def is_tame(line: Floats) -> bool:
     for k in range(len(line)):
         lowest = line[k] if line[k] < lowest else lowest
     return lowest > _TAME
-
-
-# Sums may be reordered, which vectors need; nothing is assumed of NaN or infinity.
-@njit(nogil=True, error_model="numpy", fastmath={"reassoc"})
-def _sum(a: Floats) -> float:
-    total = 0.0
-    for k in range(a.shape[0]):
-        total += a[k]
-    return total
