@@ -172,6 +172,11 @@ def test_report_and_plot(folder, tmp_path):
         (("fit", "{answers}", "--prior", "none"), "without a prior"),
         (("fit", "{answers}", "-o", "no/such/folder/fit.nc"), "no such folder"),
         (("rescore", "{fit}", "--key", "Q1"), "QUESTION=OPTION"),
+        (("rescore", "{fit}"), "nothing to change"),
+        (("fit", "{answers}", "-o", "{answers}"), "ends in .nc"),
+        (("report", "{fit}", "-o", "{fit}"), "ends in .htm or .html"),
+        (("questions", "{fit}", "-o", "{fit}"), "ends in .csv or .json or .txt"),
+        (("report", "{answers}"), "sprite fit ANSWERS"),
         (("report", "{fit}", "-o", "no/such/folder/report.html"), "no such folder"),
         (("plot", "{fit}", "-o", "no/such/folder/chart.svg"), "no such folder"),
         (("plot", "{fit}", "--kind", "curves"), "question='Q1' (--question)"),
@@ -195,6 +200,37 @@ def test_cells_that_a_spreadsheet_would_run_are_guarded(tmp_path, capsys):
     assert run("options", str(tmp_path / "a.nc"), "--format", "csv") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("'=Q1,'=A0,")
+
+
+def test_names_may_be_written_as_the_classes_are(folder, tmp_path, capsys):
+    words = ("fit", str(folder / "responses.csv"), "--engine", "EM", "--model", "NRM", "-o", str(tmp_path / "fit.nc"))
+    assert run(*words) == 0
+    assert "No key was given" in capsys.readouterr().out
+
+
+def test_verdicts_close_with_what_there_is_of_each_kind(folder, capsys):
+    assert run("verdicts", str(folder / "fit.nc"), "--level", "0.51") == 0
+    kinds = list(dict.fromkeys(sprite.load(folder / "fit.nc").verdicts(0.51)["verdict"]))
+    closing = capsys.readouterr().out.splitlines()[-len(kinds) :]
+    assert [line.split(":")[0] for line in closing] == kinds
+    assert kinds
+
+
+def test_the_help_lists_every_chart(capsys):
+    from sprite.plots.kinds import KINDS
+
+    assert run("plot", "--help") == 0
+    words = set(capsys.readouterr().out.replace(",", " ").replace(".", " ").split())
+    assert set(KINDS) <= words
+
+
+def test_ctrl_c_says_so(folder, monkeypatch, capsys):
+    def interrupted(*args, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sprite.result.storage.load", interrupted)
+    assert run("questions", str(folder / "fit.nc")) == 130
+    assert capsys.readouterr().err == "sprite: stopped; nothing was written\n"
 
 
 def test_every_model_and_engine_can_be_named():

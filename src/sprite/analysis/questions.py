@@ -28,6 +28,9 @@ def questions(fit: Fit) -> pd.DataFrame:
     bits, bits_lower, bits_upper
         I(Z; Y): what the choice of an option tells about ability, with its 90 % interval (NaN where the fit has no
         standard errors).
+    bits_here
+        The same among these respondents, whose abilities may be spread otherwise than the model's distribution: of a
+        question that nearly all of them get right it is little, whatever it would tell of weaker ones.
     bits_right_wrong
         What remains when the question is scored right or wrong; NaN without a key.
     bits_lost
@@ -56,6 +59,7 @@ def questions(fit: Fit) -> pd.DataFrame:
             "bits": estimate.question_bits,
             "bits_lower": lower,
             "bits_upper": upper,
+            "bits_here": curves(fit, "respondents").estimate.question_bits,
             "bits_right_wrong": estimate.right_bits,
             "bits_lost": estimate.question_bits - estimate.right_bits,
             "verdict": [top.get(j, "") for j in range(data.n_questions)],

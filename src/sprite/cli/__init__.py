@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from sprite.cli import asking, checking, comparing, fitting, pages, reproducing
 from sprite.core.errors import SpriteError, printable
 
+
+class _Stoppable(TyperGroup):
+    """Typer would end at Ctrl-C without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            print(f"sprite: {stop.args[0] if stop.args else 'stopped; nothing was written'}", file=sys.stderr)
+            sys.exit(130)
+
+
 app = typer.Typer(
     name="sprite",
+    cls=_Stoppable,
     help="Models which option each respondent of a multiple-choice test chose.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -68,7 +68,9 @@ def option_order(fit: FitFile, level: Level = 0.9) -> pd.DataFrame:
 
 def verdicts(fit: FitFile, level: Level = 0.9) -> pd.DataFrame:
     """What is probably wrong with the test, in plain words."""
-    return _load(fit).verdicts(level)
+    found = _load(fit).verdicts(level)
+    found.attrs["closing"] = _how_many(found)
+    return found
 
 
 def predict(fit: FitFile) -> pd.DataFrame:
@@ -142,6 +144,8 @@ def rescore(
         if not sign:
             raise InputError("a corrected key is written QUESTION=OPTION", found=entry, remedy="For example --key Q7=B")
         changed[question] = labels.split(";")
+    if not changed and not drop:
+        raise InputError("there is nothing to change", remedy="Give a corrected key, --key Q7=B, or --drop QUESTION")
     return _load(fit).rescore(changed, drop or [])
 
 
@@ -156,3 +160,16 @@ def _load(path: Path) -> Fit:
     from sprite.result.storage import load
 
     return load(path)
+
+
+def _how_many(found: pd.DataFrame) -> list[str]:
+    """What there is of each verdict, the most pressing first: the table may be longer than the screen."""
+    about: dict[str, list[str]] = {}
+    for line in found.to_dict("records"):
+        who = next((line[name] for name in ("question", "respondent") if isinstance(line[name], str)), "the test")
+        about.setdefault(str(line["verdict"]), []).append(who)
+    named = {verdict: list(dict.fromkeys(names)) for verdict, names in about.items()}
+    return [
+        f"{verdict}: {', '.join(names[:6])}" + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        for verdict, names in named.items()
+    ]

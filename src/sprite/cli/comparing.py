@@ -34,7 +34,7 @@ def compare(
     models: Annotated[
         str, typer.Option(help="Models, separated by commas; nrm-learned is nrm with its prior learned.")
     ] = "sprite,nrm,gpcm,ord,lord",
-    engine: Annotated[EngineName, typer.Option(help="How to fit each of them.")] = EngineName.em,
+    engine: Annotated[EngineName, typer.Option(help="How to fit each of them.", case_sensitive=False)] = EngineName.em,
     method: Annotated[Method, typer.Option(help="Hidden answers, or leave-one-out by respondent.")] = Method.puncture,
     repeats: Annotated[int, typer.Option(min=1, help="Patterns of hidden answers.")] = 10,
     puncture: Annotated[float, typer.Option(help="Share of answers that are hidden.")] = 0.2,

@@ -80,11 +80,16 @@ def register(app: typer.Typer) -> None:
 
 def fit(
     responses: Responses,
-    model: Annotated[ModelName, typer.Option(help="The model.")] = ModelName.sprite,
-    engine: Annotated[EngineName, typer.Option(help="How to fit: draws of the posterior, or em.")] = EngineName.gibbs,
-    anchor: Annotated[Anchor, typer.Option(help="What SPRITE holds fixed in each question.")] = Anchor.correct,
+    model: Annotated[ModelName, typer.Option(help="The model.", case_sensitive=False)] = ModelName.sprite,
+    engine: Annotated[
+        EngineName, typer.Option(help="How to fit: draws of the posterior, or em.", case_sensitive=False)
+    ] = EngineName.gibbs,
+    anchor: Annotated[
+        Anchor, typer.Option(help="What SPRITE holds fixed in each question.", case_sensitive=False)
+    ] = Anchor.correct,
     prior: Annotated[
-        PriorName, typer.Option(help="none: maximum likelihood, by em; learned: from these answers.")
+        PriorName,
+        typer.Option(help="none: maximum likelihood, by em; learned: from these answers.", case_sensitive=False),
     ] = PriorName.default,
     settings: Set = None,
     chains: Annotated[int | None, typer.Option(min=1, help="Number of chains.")] = None,
@@ -100,7 +105,7 @@ def fit(
     """Fit a model to a file of answers and write the fit."""
     from sprite.fitting import fit as fit_model
 
-    refuse_unwritable(output)
+    refuse_unwritable(output, {".nc"})
     chosen = model_from(model.value, anchor.value, prior.value, settings or [])
     by = engine_from(engine.value, chains=chains, draws=draws, warmup=warmup)
     for line in probably_misread(responses):
@@ -115,7 +120,7 @@ def fit(
 
 
 def simulate(
-    model: Annotated[ModelName, typer.Option(help="The model to draw from.")] = ModelName.sprite,
+    model: Annotated[ModelName, typer.Option(help="The model to draw from.", case_sensitive=False)] = ModelName.sprite,
     respondents: Annotated[int, typer.Option("-n", "--respondents", min=1)] = 500,
     questions: Annotated[int, typer.Option("-q", "--questions", min=1)] = 30,
     options: Annotated[int, typer.Option("-m", "--options", min=1)] = 4,
@@ -214,8 +219,12 @@ def five_lines(found: Fit) -> list[str]:
         f"log likelihood {found.log_likelihood:.1f}{prior}",
         trust,
         f"Reliability {found.information().attrs['marginal_reliability']:.2f}",
-        f"Keys to look at: {', '.join(suspects)}" if suspects else "No key looks wrong",
+        _of_keys(suspects) if data.correct.any() else "No key was given, so none was checked: --key KEY.csv",
     ]
+
+
+def _of_keys(suspects: list[str]) -> str:
+    return f"Keys to look at: {', '.join(suspects)}" if suspects else "No key looks wrong"
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sprite.data.responses import Responses
 
 _LONGEST = 10_000  # characters of a cell in a printed table
+_TABLES = frozenset({".csv", ".json", ".txt"})
 
 
 class Format(StrEnum):
@@ -197,8 +199,14 @@ def emit(text: str, output: Path | None) -> None:
         temporary.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 
-def refuse_unwritable(output: Path) -> None:
-    """Before long work, not after it."""
+def refuse_unwritable(output: Path, endings: AbstractSet[str] = _TABLES) -> None:
+    """Before long work, not after it; and no name that says it is something else, perhaps somebody's answers."""
+    if output.suffix and output.suffix.lower() not in endings:
+        raise InputError(
+            f"this is no name for what is written here, which ends in {' or '.join(sorted(endings))}",
+            file=str(output),
+            remedy=f"Write to {output.with_suffix(min(endings)).name}",
+        )
     if output.is_dir():
         raise InputError("this is a folder", file=str(output), remedy="Name a file to write to")
     if not output.parent.is_dir():
@@ -226,6 +234,8 @@ def _print_frame(frame: pd.DataFrame) -> None:
     console = Console(highlight=False)
     needed = Measurement.get(console, console.options.update(width=100_000), table).maximum
     Console(highlight=False, width=max(console.width, needed)).print(table, crop=False)
+    for line in frame.attrs.get("closing", ()):
+        print(printable(line, _LONGEST))
 
 
 def _cell(value: Any) -> str:

@@ -29,7 +29,7 @@ def report(
     from sprite.report.build import write_report
     from sprite.result.storage import load
 
-    refuse_unwritable(output)
+    refuse_unwritable(output, {".html", ".htm"})
     write_report(load(fit), output, title=title)
     if not quiet:
         print(f"Written to {output}")
@@ -37,9 +37,13 @@ def report(
 
 def plot(
     fit: FitFile,
-    kind: Annotated[str, typer.Option(help="What to draw: curves, sprites, ...; an unknown one lists them all.")] = (
-        "curves"
-    ),
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="What to draw: curves, sprites, scheme, probabilities, overview, ordinal, order, observed, abilities, "
+            "information, test-information, two-questions or chains."
+        ),
+    ] = "curves",
     question: Annotated[str | None, typer.Option(help="The question, for charts of one question.")] = None,
     ability: Annotated[float | None, typer.Option(help="The ability to mark, for charts of one question.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="An .html, .png, .svg or .pdf file.")] = Path(
@@ -53,7 +57,7 @@ def plot(
     from sprite.plots.saving import save_chart
     from sprite.result.storage import load
 
-    refuse_unwritable(output)
+    refuse_unwritable(output, {".html", ".png", ".svg", ".pdf"})
     save_chart(draw(load(fit), kind, question=question, ability=ability), output)
     if not quiet:
         print(f"Written to {output}")

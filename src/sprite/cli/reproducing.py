@@ -83,8 +83,9 @@ def reproduce(
         commands = {name: shlex.join(["sprite", "reproduce", name, *whole]) for name in names}
         failures = [failure for name in names for failure in _run(study, name, commands[name], quiet)]
     except KeyboardInterrupt:
-        print(f"\nStopped. What is finished is in {store}; the same command goes on from there.", file=sys.stderr)
-        raise
+        raise KeyboardInterrupt(
+            f"stopped. What is finished is in {store}; the same command goes on from there"
+        ) from None
     if failures:
         shown = "\n  ".join(failures[:5])
         raise SpriteError(

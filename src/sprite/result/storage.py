@@ -159,5 +159,6 @@ def _not_ours(path: Path) -> InputError:
     return InputError(
         "this is not a fit saved by sprite, or it is cut short",
         file=str(path),
-        remedy="Give a file that `sprite fit` or fit.save(path) has written",
+        remedy="Give a file that `sprite fit` or fit.save(path) has written; a file of answers is fitted first: "
+        "sprite fit ANSWERS --key KEY -o fit.nc",
     )
