@@ -95,6 +95,11 @@ def test_bad_input_gives_one_message_and_code_2(
     assert err.startswith("sprite: ")
     assert "Did you mean 'answers.csv'?" in err
     assert run(monkeypatch, "check", answers, "--nonsense") == 2
+    key = tmp_path / "key.csv"
+    key.write_text("question,correct\nQ1,A\nQ2,x\n")
+    capsys.readouterr()
+    assert run(monkeypatch, "check", str(key), "--key", answers) == 2
+    assert "the two files look swapped" in capsys.readouterr().err
 
 
 def test_debug_shows_the_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +108,7 @@ def test_debug_shows_the_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         cli.main()
 
 
-def test_interruption_is_quiet(
+def test_interruption_takes_one_line(
     answers: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupt(*_: object, **__: object) -> None:
@@ -111,7 +116,7 @@ def test_interruption_is_quiet(
 
     monkeypatch.setattr("sprite.data.reading.read", interrupt)
     assert run(monkeypatch, "check", answers) == 130
-    assert not capsys.readouterr().err
+    assert capsys.readouterr().err == "sprite: stopped; nothing was written\n"
 
 
 def test_importing_stays_light() -> None:

@@ -136,7 +136,7 @@ def test_wrong_encoding(tmp_path: Path) -> None:
     ("content", "words"),
     [
         ("", "empty"),
-        ("\n\n  \n", "nothing below it"),
+        ("\n\n  \n", "nothing but blank lines"),
         ("\n\n", "blank lines"),
         ("student,Q1,Q2\n", "nothing below it"),
         ("student,question,response\n", "nothing below it"),
@@ -256,7 +256,7 @@ def test_undeclared_answers(tmp_path: Path, layout: str) -> None:
     error = refused(path, options={"Q1": ["A", "B"]})
     assert (error.file, error.row, error.found) == (str(path), 4, "E")
     assert "Q1" in str(error)
-    assert "A, B are declared" in error.remedy
+    assert "declared: A, B" in error.remedy
 
 
 def test_names_that_are_missing(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_unknown_question(answers: Path, tmp_path: Path) -> None:
     assert f"{path}, line 3" in said
     assert "found 'q2'" in said
     assert "Did you mean 'Q2'?" in said
-    assert "The questions are 'Q1', 'Q2', 'Q3'" in refused(answers, {"zzzzzz": "A"})
+    assert "If 'Q1', 'Q2', 'Q3' are meant" in refused(answers, {"zzzzzz": "A"})
 
 
 def test_unknown_option(answers: Path, tmp_path: Path) -> None:

@@ -67,6 +67,12 @@ def listing(items: Sequence[str], limit: int = 5) -> str:
     return shown + (f" and {len(items) - limit} more" if len(items) > limit else "")
 
 
+def undeclared(declared: Sequence[str]) -> str:
+    """What to do about an answer that is not among the declared options."""
+    shown = ", ".join(declared[:10]) + (", …" if len(declared) > 10 else "")
+    return f"Correct it, or declare it too: the list must hold all options of the question (declared: {shown})"
+
+
 def refuse_many(n_options: int, where: Mapping[str, object], found: object, remedy: str) -> None:
     """Refuse a question with more options than any test has."""
     if n_options > MAX_OPTIONS:

@@ -11,6 +11,7 @@ from typing import Any
 from sprite.core.errors import InputError
 from sprite.data.cells import text_of
 from sprite.data.labels import alike
+from sprite.data.layouts import plain
 from sprite.data.sources import Source, open_source
 
 _NAME = 200  # characters of a name that is worth searching for others like it: the search takes their product
@@ -73,15 +74,55 @@ def label_list(value: object) -> tuple[str, ...]:
     return tuple(label_text(each) for each in value)
 
 
-def unknown_question(question: str, questions: Sequence[str], what: str, where: Mapping[str, Any]) -> InputError:
-    """The error for a companion that names a question the answers do not have."""
-    close = [name for name in questions if alike(name) == alike(question)]
+def refuse_unknown(entries: Sequence[Entry], questions: Sequence[str], what: str) -> None:
+    """Refuse a companion that names questions the answers do not have."""
+    known = set(questions)
+    unknown = [entry for entry in entries if entry.question not in known]
+    if not unknown:
+        return
+    # A question with an entry of its own was hardly meant by another.
+    named = {entry.question for entry in entries}
+    free = [name for name in questions if name not in named]
+    names = [entry.question for entry in unknown]
+    if len(names) == 1:
+        problem, remedy = f"the {what} names a question that the answers do not have", _meant(names[0], free)
+    else:
+        problem = (
+            f"{len(names)} of {len(entries)} names in the {what} are unknown to the answers, the first of them here"
+        )
+        remedy = _respelt(names, free)
+    raise InputError(problem, found=names[0], remedy=remedy or _left_out(len(names), free, what), **unknown[0].where)
+
+
+def _left_out(n: int, free: Sequence[str], what: str) -> str:
+    """What to do about names that resemble no question."""
+    it = "it" if n == 1 else "them"
+    drop = f"leave {it} out of the {what}, or, if the answers lack {it} by mistake, add {it} there"
+    if not free:
+        return drop.capitalize()
+    return f"If {_some(free)} {'is' if len(free) == 1 else 'are'} meant, write {it} so; else {drop}"
+
+
+def _loose(name: str) -> str:
+    """A form in which names that differ only in case, blanks and signs are equal."""
+    return plain(alike(name)) or alike(name)
+
+
+def _meant(question: str, free: Sequence[str]) -> str:
+    """The question that was perhaps meant."""
+    close = [name for name in free if _loose(name) == _loose(question)]
     if not close and len(question) < _NAME:
-        close = get_close_matches(question, [name for name in questions if len(name) < _NAME], n=1)
-    remedy = f"Did you mean {close[0]!r}? If not, leave it out" if close else f"The questions are {_some(questions)}"
-    return InputError(
-        f"the {what} names a question that the answers do not have", found=question, remedy=remedy, **where
-    )
+        close = get_close_matches(question, [name for name in free if len(name) < _NAME], n=1)
+    return f"Did you mean {close[0]!r}? If not, leave it out, or add it to the answers" if close else ""
+
+
+def _respelt(unknown: Sequence[str], free: Sequence[str]) -> str:
+    """In what all the unknown names differ from those of questions, if it is only their spelling."""
+    for form, what in ((str.casefold, "upper and lower case"), (_loose, "case, blanks and signs")):
+        meant = {form(name): name for name in free}
+        if len(meant) == len(free) and all(form(name) in meant for name in unknown):
+            return f"They differ only in {what}: write {meant[form(unknown[0])]!r} for {unknown[0]!r}, and so on"
+    return ""
 
 
 def _some(names: Sequence[str]) -> str:

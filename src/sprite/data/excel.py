@@ -30,6 +30,8 @@ class Sheet:
     fetch: Callable[[Sequence[int]], list[Column]]
     line: Callable[[int], int]
     about: str
+    which: str
+    """The sheet's name as errors add it to the file's, where there are several."""
 
 
 def open_sheet(path: Path) -> Sheet:
@@ -41,7 +43,7 @@ def open_sheet(path: Path) -> Sheet:
             remedy="Run: python -m pip install python-calamine, or save the sheet as CSV",
         )
     about, columns = _read(path)
-    more = f" (of {about['filled']} sheets with content; move the one you want to the front)"
+    filled = int(about["filled"])
 
     def fetch(wanted: Sequence[int]) -> list[Column]:
         return [from_arrow(columns[c]) for c in wanted]
@@ -50,7 +52,10 @@ def open_sheet(path: Path) -> Sheet:
         names=tuple(about["names"]),
         fetch=fetch,
         line=lambda row: int(about["top"]) + 2 + row,
-        about=f"spreadsheet, sheet {about['sheet']!r}" + (more if about["filled"] > 1 else ""),
+        about=f"spreadsheet, the first of {filled} sheets with content (move the one you want to the front)"
+        if filled > 1
+        else f"spreadsheet, sheet {about['sheet']!r}",
+        which=f", sheet {about['sheet']!r}" if filled > 1 else "",
     )
 
 
@@ -67,12 +72,12 @@ def _read(path: Path) -> tuple[dict[str, Any], list[pa.DictionaryArray]]:
     if found is not None and code == 0:
         return found
     if code == EMPTY:
-        raise InputError("the spreadsheet is empty", file=str(path), remedy="Save the sheet with the answers")
+        raise InputError("the spreadsheet is empty", file=str(path), remedy="Save the sheet with the table")
     if code == BROKEN:
         raise InputError(
             "this is neither a spreadsheet nor a text table, though it begins like a spreadsheet or a zip archive",
             file=str(path),
-            remedy="Unpack the archive, or save the answers as CSV",
+            remedy="Unpack the archive, or save the table as CSV",
         )
     raise InputError(
         f"the spreadsheet cannot be read in {MEMORY >> 30} GB of memory: it is damaged, or much larger than it looks",

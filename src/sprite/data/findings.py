@@ -70,8 +70,10 @@ def questions(r: Responses) -> Iterator[Finding]:
         own = count[r.first[j] : r.first[j + 1]]
         answers = int(own.sum())
         chosen = [label for label, n in zip(labels, own, strict=True) if n]
-        if plain(name) in _NO_QUESTION or (chosen and all(_TIME.fullmatch(label) for label in chosen)):
-            yield _no_question(name, "its name or content says so")
+        if plain(name) in _NO_QUESTION:
+            yield _no_question(name, "its name is that of something else")
+        elif chosen and all(_TIME.fullmatch(label) for label in chosen):
+            yield _no_question(name, f"it holds dates or times, such as {chosen[0]!r}")
         elif len(chosen) > 20 and (len(chosen) > 0.5 * answers or (r.key and name not in r.key) or _measured(chosen)):
             crowded.append(_no_question(name, f"{answers:,} answers are {len(chosen):,} different ones"))
         elif not answers:

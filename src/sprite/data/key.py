@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,11 @@ from sprite.data.companions import (
     label_list,
     label_text,
     read_grid,
-    unknown_question,
+    refuse_unknown,
 )
-from sprite.data.labels import alike, whole
+from sprite.data.labels import alike, sort_key, whole
 from sprite.data.layouts import QUESTION, RESPONDENT, plain
+from sprite.data.sources import Source, open_source
 
 _CORRECT = {"correct", "key", "answer", "correctanswer", "correctoption", "option", "solution", "response", "right"}
 _FORMS = "A key is a file of two columns (question, correct), or one row of labels below the names of the questions"
@@ -36,12 +37,12 @@ def row_name(key: object) -> str | None:
 def apply_key(key: object, answers: Answers) -> Bools:
     """Which rows are correct. Options that only the key names are added to the questions."""
     entries = _entries(key, answers)
+    refuse_unknown(entries, answers.questions, "key")
+    _refuse_other_labels(entries, answers)
     place = {question: j for j, question in enumerate(answers.questions)}
     wanted: dict[str, list[str]] = {}
     extra: dict[str, list[str]] = {}
     for entry in entries:
-        if entry.question not in place:
-            raise unknown_question(entry.question, answers.questions, "key", entry.where)
         if entry.question in wanted:
             raise InputError(
                 "the key names this question twice",
@@ -74,6 +75,31 @@ def apply_key(key: object, answers: Answers) -> Bools:
     if without:
         answers.notes.append(f"No key for {len(without)} of {len(place)} questions: {listing(without)}.")
     return correct
+
+
+def _refuse_other_labels(entries: Sequence[Entry], answers: Answers) -> None:
+    """Refuse a key in letters for answers in numbers, and the like: none of its labels is one of the answers'."""
+    options = dict(zip(answers.questions, answers.options, strict=True))
+    known = {alike(label) for labels in answers.options for label in labels}
+    wanted = [(entry, split_labels(entry.cells, options[entry.question])) for entry in entries]
+    wanted = [(entry, labels) for entry, labels in wanted if labels and options[entry.question]]
+    strange = [(entry, labels) for entry, labels in wanted if not {alike(whole(label)) for label in labels} & known]
+    if len(strange) < 2 or 2 * len(strange) <= len(wanted):
+        return
+    entry = strange[0][0]
+    own = {label for _, labels in strange for label in labels}
+    shown = {label for labels in answers.options for label in labels}
+    raise InputError(
+        f"the key and the answers use different labels: the key {_first(own)}; the answers {_first(shown)}",
+        remedy="Translate one of the two, so that both use the same labels",
+        **entry.where,
+    )
+
+
+def _first(labels: Iterable[str]) -> str:
+    """The first few labels in order."""
+    shown = sorted(labels, key=sort_key)
+    return ", ".join(shown[:5]) + (", …" if len(shown) > 5 else "")
 
 
 def _allow(label: str, entry: Entry, options: Sequence[str], answers: Answers) -> None:
@@ -144,7 +170,7 @@ def _from_grid(grid: Grid, questions: Sequence[str]) -> list[Entry]:
     in_header = [c for c, name in enumerate(names) if name in known]
     if len(grid.rows) == 1 and in_header and (len(names) != 2 or grid.rows[0][0] not in known):
         return _one_row(grid, known)
-    pair = _pair(grid)
+    pair = _pair(names)
     if pair is None:
         raise InputError("this cannot be read as a key", file=grid.source.file, found=list(names[:8]), remedy=_FORMS)
     entries = [
@@ -158,6 +184,31 @@ def _from_grid(grid: Grid, questions: Sequence[str]) -> list[Entry]:
     return entries
 
 
+def refuse_swapped(table: Source, key: object) -> None:
+    """Refuse a key in place of the answers, and the answers in place of the key."""
+    if len(table.names) != 2 or not is_table(key) or (isinstance(key, str) and not os.path.exists(key)):
+        return
+    other = open_source(key)
+    if len(other.names) < 3 or _named_pair(other.names):
+        return
+    if _named_pair(table.names) or _names_columns(table, other):
+        raise InputError(
+            "the two files look swapped: this one is like a key, of two columns (question, correct), and the key "
+            f"has {len(other.names):,} columns, like answers",
+            file=table.file,
+            found=list(table.names),
+            remedy="Give the answers first, and this one as the key: key= (--key)",
+        )
+
+
+def _names_columns(table: Source, other: Source) -> bool:
+    """Whether a column of one table names most columns of the other."""
+    for name, column in zip(table.names, table.fetch([0, 1]), strict=True):
+        if 2 * len({name, *column.values.to_pylist()} & set(other.names)) > len(other.names):
+            return True
+    return False
+
+
 def _one_row(grid: Grid, known: set[str]) -> list[Entry]:
     """A header of questions and one row of labels, perhaps with a cell for the row's own name."""
     named = grid.names[0] not in known and plain(grid.names[0]) in RESPONDENT | {"", "key"}
@@ -169,10 +220,12 @@ def _one_row(grid: Grid, known: set[str]) -> list[Entry]:
     ]
 
 
-def _pair(grid: Grid) -> tuple[int, int] | None:
+def _pair(names: Sequence[str]) -> tuple[int, int] | None:
     """The columns of question and correct label."""
-    question = next((c for c, name in enumerate(grid.names) if plain(name) in QUESTION), None)
-    correct = next((c for c, name in enumerate(grid.names) if plain(name) in _CORRECT and c != question), None)
-    if question is not None and correct is not None:
-        return question, correct
-    return (0, 1) if len(grid.names) == 2 else None
+    return _named_pair(names) or ((0, 1) if len(names) == 2 else None)
+
+
+def _named_pair(names: Sequence[str]) -> tuple[int, int] | None:
+    question = next((c for c, name in enumerate(names) if plain(name) in QUESTION), None)
+    correct = next((c for c, name in enumerate(names) if plain(name) in _CORRECT and c != question), None)
+    return None if question is None or correct is None else (question, correct)

@@ -22,6 +22,9 @@ OMITTED = "(omitted)"
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 _WHOLE = re.compile(r"([+-]?(?:0|[1-9]\d*))[.,]0+")
+_FRACTION = re.compile(r"[+-]?\d*\.\d*[1-9]\d*")
+_COMMA_FRACTION = re.compile(r"[+-]?\d*[.,]\d*[1-9]\d*")
+_FEW = 10  # as many numbers with fractions may be options: 3.14, 2.72 and 1.41, say
 _FORMULA = re.compile(r"'*[=+\-@]")
 _GUARDED = re.compile(r"'+[=+\-@]")
 
@@ -87,6 +90,18 @@ def are_numbers(labels: Iterable[str], *, comma: bool = False) -> bool:
     """Whether every label is a number written out in digits."""
     pattern = _COMMA_NUMBER if comma else _NUMBER
     return all(pattern.fullmatch(label) for label in labels)
+
+
+def fractions(labels: Sequence[str], *, comma: bool = False) -> list[str]:
+    """The labels with a fractional part, where they are many: an age, a time or a score. Else none.
+
+    Halves are every second number at best, and some cells may say "unknown".
+    """
+    if len(labels) <= _FEW:
+        return []
+    found = [label for label in labels if (_COMMA_FRACTION if comma else _FRACTION).fullmatch(label)]
+    numbers = sum(are_numbers([label], comma=comma) for label in labels)
+    return found if 2 * numbers > len(labels) and 4 * len(found) >= len(labels) else []
 
 
 def whole(label: str) -> str:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from sprite.core.errors import InputError
 from sprite.core.types import Ints, Rows
-from sprite.data.answers import Answers, refuse_many
+from sprite.data.answers import Answers, refuse_many, undeclared
 from sprite.data.columns import Column
 from sprite.data.labels import OMITTED, Rules, Undeclared, settle
 from sprite.data.layouts import Roles
@@ -161,7 +161,7 @@ def _rows(
             raise InputError(
                 f"this answer is not among the declared options of question {name!r}",
                 found=given[error.position],
-                remedy=f"Correct it, or declare it too: {', '.join((rules.options_of(name) or ())[:10])} are declared",
+                remedy=undeclared(rules.options_of(name) or ()),
                 **source.where(int(at), "response"),
             ) from None
         row_of_pair[bounds[j] : bounds[j + 1]] = first + np.array(place, dtype=np.int64)

@@ -18,7 +18,7 @@ from sprite.data.companions import (
     label_list,
     label_text,
     read_grid,
-    unknown_question,
+    refuse_unknown,
 )
 from sprite.data.labels import are_numbers, whole
 from sprite.data.layouts import QUESTION, plain
@@ -83,9 +83,9 @@ def apply_order(order: object, answers: Answers) -> Rows:
     place = {question: j for j, question in enumerate(answers.questions)}
     extra: dict[str, list[str]] = {}
     wanted: dict[str, list[str]] = {}
-    for entry in _orders(order):
-        if entry.question not in place:
-            raise unknown_question(entry.question, answers.questions, "order", entry.where)
+    entries = _orders(order)
+    refuse_unknown(entries, answers.questions, "order")
+    for entry in entries:
         options = answers.options[place[entry.question]]
         labels = [whole(label) if label not in options and whole(label) in options else label for label in entry.cells]
         left_out = [option for option in options if option not in labels]
@@ -165,7 +165,7 @@ def read_texts(texts: object, answers: Answers) -> Texts:
     known = set(answers.questions)
     strange = sorted({q for q in questions if q not in known} | {q for q, _ in options if q not in known})
     if strange and not known & (set(questions) | {q for q, _ in options}):
-        raise unknown_question(strange[0], answers.questions, "table of texts", {})
+        refuse_unknown([Entry(name, ()) for name in strange], answers.questions, "table of texts")
     if strange:
         answers.notes.append(f"Texts of questions that the answers do not have were left out: {listing(strange)}.")
     return Texts(

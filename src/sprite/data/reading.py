@@ -9,7 +9,7 @@ import numpy as np
 from sprite.core.errors import InputError
 from sprite.data import key as keys
 from sprite.data.answers import Answers, listing, warn
-from sprite.data.companions import label_list, unknown_question
+from sprite.data.companions import Entry, label_list, refuse_unknown
 from sprite.data.labels import MISSING, OMITTED, Rules, collisions
 from sprite.data.layouts import QUESTION, LayoutName, call_it, find_column, long_but_for, long_roles, plain
 from sprite.data.long import read_long
@@ -76,6 +76,7 @@ def read(
     ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     for name in ignore:
         find_column(table, name, "list of columns to ignore")
+    keys.refuse_swapped(table, key)
     rules = _rules(table, missing_codes, omitted, options)
     key_name = keys.row_name(key)
     answers, said = _answers(table, rules, layout, (respondent, question, response), ignore, key_name)
@@ -160,10 +161,7 @@ def _answers(
 
 
 def _refuse_strange_options(rules: Rules, answers: Answers) -> None:
-    known = set(answers.questions)
-    for question in rules.declared:
-        if question not in known:
-            raise unknown_question(question, answers.questions, "table of options", {})
+    refuse_unknown([Entry(question, ()) for question in rules.declared], answers.questions, "table of options")
 
 
 def _say_collisions(answers: Answers) -> None:

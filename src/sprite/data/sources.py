@@ -81,20 +81,20 @@ def _open_path(path: Path, separator: str | None, encoding: str | None) -> Sourc
     file = str(path)
     head = _first_bytes(path)
     if not head:
-        raise InputError("the file is empty", file=file, remedy="Export the answers again, with a header line")
+        raise InputError("the file is empty", file=file, remedy="Export the file again, with a header line")
     if head.startswith(b"PAR1"):
         found = tables.open_parquet(path)
         return Source(tuple(tidy(name) for name in found.names), found.fetch, lambda row: row + 1, found.about, file)
     if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         sheet = excel.open_sheet(path)
         names = tuple(tidy(name) for name in sheet.names)
-        return Source(names, sheet.fetch, sheet.line, sheet.about, file)
+        return Source(names, sheet.fetch, sheet.line, sheet.about, file + sheet.which)
     for magic, kind in _STRANGERS.items():
         if head.lstrip().startswith(magic):
             raise InputError(
-                f"this is {kind}, not a table of answers",
+                f"this is {kind}, not a table",
                 file=file,
-                remedy=f"Save the answers as {TEXT_KINDS} and read that file",
+                remedy=f"Save the table as {TEXT_KINDS} and read that file",
             )
     table = text.open_text(path, separator, encoding)
     names = tuple(tidy(name, guarded=True) for name in table.names)

@@ -112,12 +112,23 @@ class TextTable:
                         file=str(self.path),
                         row=line,
                         found=self.separator.join(cells[:20]),
-                        remedy="Put quotation marks around cells that contain the separator "
-                        f"({SEPARATORS.get(self.separator, self.separator)} here), name the separator, "
-                        f"or remove lines above the header, which was taken to be on line {self.skip}",
+                        remedy=self._evened(short=len(cells) < width),
                     )
         except csv.Error:
             return
+
+    def _evened(self, *, short: bool) -> str:
+        """What to do about a line with too few or too many cells."""
+        separator = SEPARATORS.get(self.separator, self.separator)
+        if short:
+            return (
+                f"Fill it up: empty cells, too, are separated ({separator} here). A cell that contains a line break "
+                "needs quotation marks around it"
+            )
+        return (
+            f"Put quotation marks around cells that contain the separator ({separator} here), name the separator, "
+            f"or remove lines above the header, which was taken to be on line {self.skip}"
+        )
 
     def refuse_open_quote(self) -> None:
         """Refuse a file in which a quotation mark opens a cell that never closes: it would swallow the rest."""
@@ -155,8 +166,9 @@ def open_text(path: Path, separator: str | None, encoding: str | None) -> TextTa
     rows = _parse(lines, separator)
     # Spreadsheets may write a first line that names the separator.
     skip = next((i for i, cells in enumerate(rows) if cells and not (told and i == 0)), None)
-    if skip is None:
-        raise InputError("the file holds only blank lines", file=file, remedy="Export the answers again")
+    blanks = f'"{separator}'
+    if skip is None or not any(line.strip().strip(blanks).strip() for line in lines[bool(told) :]):
+        raise InputError("the file holds nothing but blank lines", file=file, remedy="Export the file again")
     names = rows[skip]
     if len(names) > MAX_COLUMNS:
         raise InputError(
@@ -200,7 +212,7 @@ def _encoding(path: Path, wanted: str | None) -> tuple[str, int, str]:
         return name, _scan(path, name, lambda error, line: _undecodable(file, name, error, line)), name.upper()
     if marked is None and b"\0" in head:
         wide = next((n for n, k in (("utf-16-le", 1), ("utf-16-be", 0)) if _zeros(head, k)), None)
-        remedy = "Save the answers as CSV, Parquet or Excel"
+        remedy = "Save the table as CSV, Parquet or Excel"
         if wide:
             remedy = f"It looks like UTF-16 without its mark: try encoding={wide!r}"
         raise InputError("this is a binary file, not a text table", file=file, remedy=remedy)
@@ -252,7 +264,7 @@ def _scan(path: Path, encoding: str, explain: Callable[[UnicodeError, int], Inpu
                     "this is a binary file, not a text table",
                     file=str(path),
                     row=lines + decoded[: decoded.index("\0")].count("\n"),
-                    remedy="Save the answers as CSV, Parquet or Excel",
+                    remedy="Save the table as CSV, Parquet or Excel",
                 )
             quotes += decoded.count('"')
             lines += decoded.count("\n")

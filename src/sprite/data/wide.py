@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from sprite.core.errors import InputError
 from sprite.core.types import Bools, Ints, Rows, Strings
-from sprite.data.answers import Answers, refuse_many
+from sprite.data.answers import Answers, listing, refuse_many, undeclared
 from sprite.data.columns import Column
-from sprite.data.labels import OMITTED, Rules, Undeclared, settle
+from sprite.data.labels import OMITTED, Rules, Undeclared, fractions, settle
 from sprite.data.layouts import call_it, long_but_for, respondent_column
 from sprite.data.responses import MAX_OPTIONS, names_array
 from sprite.data.sources import Source
@@ -60,6 +60,7 @@ def read_wide(
         labels, code = _question(source, c, column, rules, present, key_at)
         options.append(labels)
         codes.append(code)
+    _refuse_numbers(source, dict(zip(questions, options, strict=True)), rules)
     keep = present.copy()
     if key_at is not None:
         keep[key_at] = False
@@ -93,9 +94,10 @@ def _drop_unnamed(source: Source, columns: dict[int, Column], who: int | None, n
         elif (column.codes >= 0).any():
             row = int(np.argmax(column.codes >= 0))
             raise InputError(
-                f"column {c + 1} has answers but no name in the header",
+                f"column {c + 1} has answers but no name in the header{_header(source)}",
                 found=column.text(row),
-                remedy="Give it a name, or remove it",
+                remedy="Give the column a name, or remove it"
+                + ("; if that line is a title, remove what stands above the header" if source.file else ""),
                 **source.where(row),
             )
         else:
@@ -103,12 +105,24 @@ def _drop_unnamed(source: Source, columns: dict[int, Column], who: int | None, n
     return out
 
 
+def _header(source: Source) -> str:
+    """Where the header of a file was found, and what stands there."""
+    if not source.file:
+        return ""
+    names = [name[:40] for name in source.names if name]
+    return f", which was taken to be line {_header_line(source)}: {listing(names, 2)}"
+
+
+def _header_line(source: Source) -> int:
+    return max(source.line(0) - 1, 1)
+
+
 def _refuse_repeats(source: Source, columns: list[int]) -> None:
     seen: dict[str, int] = {}
     for c in columns:
         name = source.names[c]
         if name in seen:
-            line = max(source.line(0) - 1, 1) if source.file else None
+            line = _header_line(source) if source.file else None
             raise InputError(
                 f"two columns (numbers {seen[name] + 1} and {c + 1}) are for the same question",
                 file=source.file,
@@ -197,7 +211,7 @@ def _question(
     chosen = [i for i in np.flatnonzero(counted) if not rules.is_missing(labels[i])]
     if len(chosen) > MAX_OPTIONS:
         row = int(np.argmax(codes >= 0))
-        remedy = f"Leave the column out: ignore=[{name!r}] (--ignore {name!r})"
+        remedy = f"Leave the column out: {_ignoring([name])}"
         refuse_many(len(chosen), source.where(None, name), column.text(row), remedy)
     given = [labels[i] for i in chosen]
     if rules.keeps_empty and (codes[present] < 0).any():
@@ -206,10 +220,12 @@ def _question(
         options, place = settle(given, rules, rules.options_of(name))
     except Undeclared as error:
         row = int(np.argmax(codes == chosen[error.position]))
+        # Options declared for all questions hold for every column that was not left out.
+        no_question = "" if name in rules.declared else f". If it is no question, leave it out: {_ignoring([name])}"
         raise InputError(
             "this answer is not among the declared options of the question",
             found=given[error.position],
-            remedy=f"Correct it, or declare it too: {', '.join((rules.options_of(name) or ())[:10])} are declared",
+            remedy=undeclared(rules.options_of(name) or ()) + no_question,
             **source.where(row, name),
         ) from None
     table = np.full(len(labels) + 1, -1, dtype=np.int32)
@@ -217,6 +233,29 @@ def _question(
     if len(place) > len(chosen):
         table[-1] = place[-1]
     return options, table[codes]
+
+
+def _refuse_numbers(source: Source, options: dict[str, list[str]], rules: Rules) -> None:
+    """Refuse columns of measurements, unless the user has declared that they are options."""
+    open_ones = {name: labels for name, labels in options.items() if rules.options_of(name) is None}
+    found = {name: fractions(labels, comma=rules.comma_decimals) for name, labels in open_ones.items()}
+    bad = [name for name in found if found[name]]
+    if not bad:
+        return
+    name, also = bad[0], f"; the same holds for {listing(bad[1:])}" if len(bad) > 1 else ""
+    raise InputError(
+        f"the column has {len(options[name])} different answers, many of them numbers with a fractional part, such as "
+        f"{' and '.join(found[name][:2])}, so it does not look like a question{also}",
+        remedy=f"Leave it out: {_ignoring(bad)}. If these really are options, declare all of them: "
+        f"options={{{name!r}: [...]}} (--options with a file: question, option)",
+        **source.where(None, name),
+    )
+
+
+def _ignoring(names: Sequence[str]) -> str:
+    """How to leave out columns, in Python and on the command line."""
+    more = ", and so on" if len(names) > 5 else ""
+    return f"ignore=[{', '.join(map(repr, names[:5]))}] ({' '.join(f'--ignore {name!r}' for name in names[:5])}){more}"
 
 
 def _compress(codes: list[Rows], sizes: list[int]) -> tuple[Ints, Rows]:

@@ -15,7 +15,7 @@ import numpy as np
 from sprite.core.errors import InputError
 from sprite.core.types import Ints
 from sprite.data.key import split_labels
-from sprite.data.labels import Rules, guard, settle, tidy
+from sprite.data.labels import Rules, fractions, guard, settle, tidy
 from sprite.data.responses import Responses
 
 if TYPE_CHECKING:
@@ -246,7 +246,8 @@ def _companions(responses: Responses) -> dict[str, list[tuple[str, ...]]]:
         wording = [(q, "", text) for q, text in texts.questions.items()]
         wording += [(q, label, text) for (q, label), text in texts.options.items()]
         tables["texts.csv"] = [("question", "option", "text"), *wording]
-    if any(_settled(chosen) != list(labels) for _, labels, chosen in _questions(responses)):
+    # Numbers with fractions are read as options only where they are declared.
+    if any(_settled(chosen) != list(labels) or fractions(chosen) for _, labels, chosen in _questions(responses)):
         listed = [(q, label) for q, labels, _ in _questions(responses) for label in labels]
         tables["options.csv"] = [("question", "option"), *listed]
     return tables
