@@ -11,7 +11,7 @@ import pytest
 
 import sprite
 from sprite import plots
-from sprite.data.responses import from_codes
+from sprite.data.responses import Texts, from_codes
 from sprite.report import write_report
 from tests.browser.pages import ATTACK, OPTIONS, QUESTIONS, hostile_fit
 
@@ -89,6 +89,62 @@ def test_narrow_screens_do_not_overflow(visit, report, hostile, width):
             "for (const panel of document.querySelectorAll('.panel')) panel.style.contentVisibility = 'visible'"
         )
         assert page.evaluate(WIDE) <= width
+
+
+@pytest.mark.parametrize(("width", "columns"), [(360, 2), (500, 2), (600, 2), (820, 4), (1200, 4)])
+def test_the_four_cards_fill_their_lines(visit, report, width, columns):
+    page = visit(report, width=width).page
+    tops = page.evaluate("[...document.querySelectorAll('.tiles > div')].map(e => e.getBoundingClientRect().top)")
+    assert [tops.count(top) for top in sorted(set(tops))] == [columns] * (4 // columns)
+
+
+def test_bars_grow_from_the_left_and_headings_stand_over_their_numbers(visit, report):
+    page = visit(report).page
+    place = "e => getComputedStyle(e).backgroundPosition.split(',')[0]"
+    assert page.locator(".bar").first.evaluate(place) == "0% 100%"
+    for heading in ("90 % interval", "Chosen by"):
+        head = page.locator("thead th", has_text=heading).first
+        assert head.evaluate("e => getComputedStyle(e).textAlign") == "right"
+
+
+def test_an_interval_beyond_the_axis_ends_in_an_arrow(visit, report):
+    page = visit(report).page
+    shape = "e => getComputedStyle(e, '::before').clipPath"
+    interval = page.locator("#ability-table .iv").first
+    assert interval.evaluate(shape) == "none"
+    interval.evaluate("e => e.classList.add('cut-high')")
+    assert interval.evaluate(shape).startswith("polygon")
+
+
+def test_a_short_wording_is_not_broken(visit, tmp_path):
+    wording = "(x − 12)(x + 13)"
+    codes = np.random.default_rng(1).integers(0, 4, (60, 3))
+    texts = Texts(options={(f"Q{j}", option): wording for j in (1, 2, 3) for option in "ABCD"})
+    responses = from_codes(codes, [tuple("ABCD")] * 3, questions=["Q1", "Q2", "Q3"], texts=texts)
+    path = tmp_path / "wordings.html"
+    write_report(sprite.fit(responses, sprite.Sprite(), sprite.EM(starts=1, draws=50)), path)
+    for width in (360, 900, 1200):
+        shown = visit(path, width=width).page.locator("#q1 .wording").first
+        shown.scroll_into_view_if_needed()
+        assert shown.bounding_box()["height"] < 30
+
+
+def test_without_a_key_tables_have_no_empty_columns(visit, tmp_path):
+    codes = np.random.default_rng(2).integers(0, 3, (60, 4))
+    path = tmp_path / "keyless.html"
+    write_report(
+        sprite.fit(from_codes(codes, [tuple("abc")] * 4), sprite.Sprite(), sprite.EM(starts=1, draws=50)), path
+    )
+    seen = visit(path)
+    for table in ("question-table", "ability-table"):
+        heads = seen.page.locator(f"#{table} thead th").count()
+        assert seen.page.locator(f"#{table} tbody tr").first.locator("th, td").count() == heads
+        assert "–" not in seen.page.locator(f"#{table}").inner_text()
+    seen.page.locator("#question-table th .sort").nth(2).click()
+    shown = [float(text) for text in _column(seen.page, "question-table", 3)]
+    assert shown == sorted(shown, reverse=True)
+    assert seen.page.locator("#no-key").inner_text().count("--key") == 1
+    assert seen.errors == []
 
 
 def test_endless_labels_do_not_overflow(visit, tmp_path):

@@ -4,16 +4,21 @@ import json
 import re
 from dataclasses import replace
 from html import escape
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sprite
 from sprite.core.errors import InputError
 from sprite.data.responses import from_codes
+from sprite.plots.numbers import number
 from sprite.report import report_html, write_report
+from sprite.report.messages import messages
+from sprite.report.strip import Strip
 from sprite.report.svg import spread
-from sprite.report.words import REMARKS, certainty, missing_share, number, of_alpha, percent
+from sprite.report.words import REMARKS, certainty, counted, missing_share, of_alpha, percent, small
 from tests.browser.pages import ATTACK, OPTIONS, QUESTIONS, hostile_fit, small_fit
 
 
@@ -114,6 +119,90 @@ def test_without_key_and_draws():
     assert ">nan" not in text.lower()
 
 
+_KEYLESS_VERDICTS = pd.DataFrame(
+    [
+        (
+            "Q1",
+            "",
+            "uninformative",
+            0.95,
+            "Q1 tells next to nothing about ability (0.01 bits), whatever is chosen.",
+            "",
+        ),
+        ("Q2", "z", "both_ends", 0.95, "Option z of Q2 is chosen at both ends of ability, less in between.", ""),
+        ("Q3", "z", "dead_distractor", 0.99, "Option z of Q3 is hardly ever chosen (once): it does no work.", ""),
+        ("", "", "unusual_respondent", 0.999, "Right where it is hard, wrong elsewhere (person fit -4.0).", "r1"),
+    ],
+    columns=["question", "option", "verdict", "probability", "message", "respondent"],
+)
+
+
+def test_without_a_key_nothing_is_right_or_wrong(monkeypatch):
+    codes = np.random.default_rng(0).integers(0, 3, (60, 4))
+    codes[1, 3] = -1
+    fitted = sprite.fit(from_codes(codes, [("x", "y", "z")] * 4), sprite.Sprite(), sprite.EM(starts=1))
+    monkeypatch.setattr(type(fitted), "verdicts", lambda _: _KEYLESS_VERDICTS)
+    text = report_html(fitted)
+    shown = re.sub(r"Sprite\(.*?\)|the columns question and correct", "", _read(text))
+    assert "Less than 1 % of the answers are missing. There is no key." in shown
+    assert "keys cannot be checked" in shown
+    assert "--key KEY.csv" in shown
+    assert "Low, middle, high third" in shown
+    assert re.search(r"The answers of r1 do not fit together: .* \(person fit −4\.0\)\.", shown)
+    assert re.findall(r"(?i)[^.]*\b(?:right|wrong|marks?|correct|to check now)\b[^.]*", shown) == []
+
+
+def _read(page: str) -> str:
+    """What a reader sees of it, charts and downloads apart."""
+    body = page.split("<body>")[1].split('<script type="application/json"')[0]
+    plain = re.sub(r"<[^>]+>", "", re.sub(r"<svg.*?</svg>", "", body, flags=re.S).replace("<br>", " "))
+    return re.sub(r"\s+", " ", plain)
+
+
+def test_questions_that_the_model_does_not_reproduce_are_named(fit, monkeypatch):
+    off = {"Q2": "B is off", "Q5": "C is off"}
+    monkeypatch.setattr("sprite.report.content._misfits", lambda _: off)
+    page = report_html(fit)
+    assert "to 2 of 8 questions; their panels say where: Q2, Q5." in _read(page)
+    assert '<a href="#q2">Q2</a>, <a href="#q5">Q5</a>' in page
+    del off["Q2"]
+    assert "to 1 of 8 questions; its panel says where: Q5." in _read(report_html(fit))
+
+
+def test_messages_are_put_right_for_readers(fit):
+    rows = [
+        ("Q1", "D", "dead_distractor", "Option D of Q1 is hardly ever chosen (0 times): it does no work.", ""),
+        ("Q1", "-5", "both_ends", "Option -5 of Q1 is chosen at both ends (person fit -1.0) of it.", ""),
+        ("Q1 / Q2", "", "local_dependence", "They exclude (residual correlation -0.31 against all). Do they?", ""),
+        ("", "", "unusual_respondent", "The answers of (person fit -1) do not (person fit -4.0).", "(person fit -1)"),
+    ]
+    verdicts = pd.DataFrame(rows, columns=["question", "option", "verdict", "message", "respondent"])
+    data = fit.responses
+    counts = data.count.copy()
+    counts[data.options[0].index("D")] = 0
+
+    names = ("first", "questions", "options", "key")
+    responses = SimpleNamespace(count=counts, **{name: getattr(data, name) for name in names})
+    assert messages(SimpleNamespace(responses=responses), verdicts) == [
+        "Nobody chose option D of Q1: it does no work.",
+        "Option -5 of Q1 is chosen at both ends (person fit −1.0) of it.",
+        "They exclude (residual correlation −0.31 against all). Do they?",
+        "The answers of (person fit -1) do not (person fit −4.0).",
+    ]
+
+
+def test_intervals_fit_on_their_axis_or_end_in_an_arrow():
+    lower, upper = np.array([-2.4, -0.5, np.nan]), np.array([-1.0, 9.0, np.nan])
+    place = Strip(lower, upper, (-2.0, 2.0), beyond=0.5)
+    assert place.ends == ("−2.4", "4.0")
+    assert 'class="iv" style="--l:0.0%;' in place.drawn(-1.5, -2.4, -1.0)
+    assert 'class="iv cut-high"' in place.drawn(1.0, -0.5, 9.0)
+    assert 'class="iv cut-low cut-high"' in place.drawn(1.0, -3.0, 9.0)
+    assert "0.80, 90 % interval 0.75 to 0.85" in place.drawn(0.8, 0.75, 0.85)
+    assert 'title="0.80"' in place.drawn(0.8, np.nan, np.nan)
+    assert Strip(lower[:0], upper[:0], (-2.0, 2.0), beyond=0.5).ends == ("−2.0", "2.0")
+
+
 def test_draws_are_judged_in_words():
     responses = sprite.simulate(n_respondents=60, n_questions=4, n_options=3, seed=2).responses
     fitted = sprite.fit(responses, sprite.Sprite(), sprite.Gibbs(chains=2, draws=20, warmup=10, starts=1))
@@ -155,6 +244,9 @@ def test_labels_are_spread(places, expected):
 def test_words():
     assert number(-0.001) == "0.00"
     assert number(-1.5, 1) == "−1.5"
+    assert [number(v, 1, sign=True) for v in (0.3, -0.3, -0.01)] == ["+0.3", "−0.3", "+0.0"]
+    assert [small(v) for v in (2e-5, 0.004)] == ["less than 0.001", "0.004"]
+    assert [counted(n, "question") for n in (1, 1200)] == ["1 question", "1,200 questions"]
     assert number(float("nan")) == percent(float("nan")) == "–"
     assert percent(0.256) == "26 %"
     assert certainty(0.999) == "practically certain"

@@ -10,6 +10,7 @@ from sprite.analysis.curves import populated
 from sprite.core.errors import InputError
 from sprite.plots.ability import probabilities
 from sprite.plots.drawing import HEIGHT, Chart, by_option, records, styled
+from sprite.plots.numbers import number
 from sprite.plots.palette import INK, looks, question_index
 from sprite.result.fit import Fit
 
@@ -76,5 +77,5 @@ def probabilities_panel(fit: Fit, question: str, ability: float | None = None) -
         layers.append(
             alt.Chart(records(frame)).mark_rule(color=INK, strokeWidth=1.5).encode(x=x, y="lower:Q", y2="upper:Q")
         )
-    title = alt.TitleParams(f"{question} at ability {frame['ability'].iloc[0]:.2f}")
+    title = alt.TitleParams(f"{question} at ability {number(frame['ability'].iloc[0])}")
     return alt.layer(*layers).properties(width=alt.Step(38), height=HEIGHT, title=title)

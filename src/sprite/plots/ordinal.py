@@ -11,6 +11,7 @@ from sprite.core.types import Floats
 from sprite.models.intervals import IntervalModel
 from sprite.models.order import steps_of
 from sprite.plots.drawing import HEIGHT, WIDTH, Chart, apart, by_option, records, styled
+from sprite.plots.numbers import number
 from sprite.plots.option_probabilities import middle_ability, probabilities_panel
 from sprite.plots.palette import INK, looks, question_index
 from sprite.plots.scheme import scheme_panel
@@ -85,6 +86,6 @@ def plot_ordinal(fit: Fit, question: str, ability: float | None = None) -> Chart
     )
     bounds = alt.Chart(records(pd.DataFrame({"value": bins(fit, question)})))
     density = alt.layer(area, bounds.mark_rule(color=INK, strokeDash=[5, 3]).encode(x="value:Q"))
-    density = density.properties(width=WIDTH, height=HEIGHT, title=f"{question}: bins at ability {at:.2f}")
+    density = density.properties(width=WIDTH, height=HEIGHT, title=f"{question}: bins at ability {number(at)}")
     panels = alt.hconcat(density, scheme_panel(fit, question, at), probabilities_panel(fit, question, at))
     return styled(apart(panels))

@@ -8,6 +8,7 @@ import numpy as np
 
 from sprite.models.base import Model
 from sprite.plots.drawing import HEIGHT, WIDTH, Chart, records, styled
+from sprite.plots.numbers import number
 from sprite.plots.option_probabilities import option_probabilities_data
 from sprite.plots.palette import INK, MUTED, looks, question_index
 from sprite.result.fit import Fit
@@ -43,7 +44,7 @@ def scheme_data(fit: Fit, question: str, ability: float | None = None) -> pd.Dat
     shares = option_probabilities_data(fit, question, ability)
     n, at = len(shares), float(shares["ability"].iloc[0])
     middle = (n - 1) / 2
-    lines: list[dict[str, object]] = [{"part": "ability", "x": 0.0, "y": middle, "text": f"Z = {at:.2f}"}]
+    lines: list[dict[str, object]] = [{"part": "ability", "x": 0.0, "y": middle, "text": f"Z = {number(at)}"}]
     for k, (label, share) in enumerate(zip(shares["label"], shares["probability"], strict=True)):
         short = label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
         text = f"{short}: {_formula(fit.model, fit, j, k)}"
@@ -63,10 +64,10 @@ def _formula(model: Model, fit: Fit, j: int, k: int) -> str:
     row = int(fit.responses.first[j]) + k
     if model.name == "sprite":
         mu, nu = (float(np.asarray(fit.values[name])[row]) for name in ("mu", "nu"))
-        return f"N(Z | {mu:.2f}, {nu:.2f})"
+        return f"N(Z | {number(mu)}, {number(nu)})"
     if model.name == "nrm":
         slope, intercept = (float(np.asarray(fit.values[name])[row]) for name in ("slope", "intercept"))
-        return f"exp({slope:.2f} Z {intercept:+.2f})"
+        return f"exp({number(slope)} Z {number(intercept, sign=True)})"
     if "rank" in fit.values:
         return f"bin {int(np.asarray(fit.values['rank'])[row]) + 1}"
     return "f(Z)"

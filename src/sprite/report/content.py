@@ -11,17 +11,20 @@ from markupsafe import Markup
 from sprite.analysis.curves import populated
 from sprite.analysis.information import marginal_reliability
 from sprite.plots.ability_map import ability_distribution_data, ability_map_data
+from sprite.plots.numbers import number
 from sprite.plots.precision import precision_data
 from sprite.report import svg
-from sprite.report.panels import Strip, kinds_of, panels
+from sprite.report.glossary import glossary
+from sprite.report.messages import messages
+from sprite.report.panels import kinds_of, panels
+from sprite.report.strip import Strip
 from sprite.report.tables import MOST_ROWS, download, rows_of
 from sprite.report.words import (
-    GLOSSARY,
     REMARKS,
     certainty,
+    counted,
     facts_of_fit,
     missing_share,
-    number,
     of_alpha,
     percent,
     trust,
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN_RESPONDENTS = 1000
+_BEYOND = 0.5  # the intervals of respondents fit on their axis, unless somebody gave a few answers only
 _MISFIT = 0.01  # of a posterior predictive p-value: with a hundred questions one is that small by chance
 _CHECKED, _CHECKED_QUESTIONS = 5e9, 200  # answers x nodes x draws, and questions, beyond which fit is not checked
 
@@ -48,6 +52,7 @@ def content(fit: Fit, title: str | None) -> dict[str, Any]:
         ability_here=here["ability"], ability_here_lower=here["ability_lower"], ability_here_upper=here["ability_upper"]
     )
     level, sentence = trust(fit)
+    said = verdicts.assign(message=messages(fit, verdicts))
     frames = {
         "questions": questions,
         "options": options,
@@ -59,10 +64,10 @@ def content(fit: Fit, title: str | None) -> dict[str, Any]:
     return {
         "title": title or "Test report",
         "test": _test(fit),
-        "first": _first(fit, verdicts),
+        "first": _first(fit, said),
         "remarks": [(kind, remark.short) for kind, remark in REMARKS.items() if (verdicts["verdict"] == kind).any()],
         "questions": _questions(fit, questions, verdicts),
-        "panels": panels(fit, questions, options, verdicts, misfit),
+        "panels": panels(fit, questions, options, said, misfit),
         "abilities": _abilities(fit, abilities),
         "quality": _quality(fit, classical),
         "trust": {
@@ -71,9 +76,9 @@ def content(fit: Fit, title: str | None) -> dict[str, Any]:
             "facts": facts_of_fit(fit),
             "messages": list(fit.diagnostics.messages),
             "checked": checked,
-            "misfits": len(misfit),
+            "misfits": [(question, data.questions.index(question) + 1) for question in misfit],
         },
-        "glossary": GLOSSARY,
+        "glossary": glossary(bool(data.key)),
         "downloads": {name: download(frame) for name, frame in frames.items()},
         "cut": {name: MOST_ROWS for name, frame in frames.items() if len(frame) > MOST_ROWS},
     }
@@ -84,9 +89,9 @@ def _test(fit: Fit) -> dict[str, Any]:
     sizes = sorted({len(labels) for labels in data.options})
     cells = data.n_respondents * data.n_questions
     return {
-        "respondents": f"{data.n_respondents:,}",
-        "questions": f"{data.n_questions:,}",
-        "options": f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}",
+        "respondents": counted(data.n_respondents, "respondent"),
+        "questions": counted(data.n_questions, "question"),
+        "options": counted(sizes[0], "option") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} options",
         "answers": f"{data.n_answers:,}",
         "missing": missing_share(1 - data.n_answers / cells if cells else 0.0),
         "keyed": len(data.key),
@@ -114,7 +119,8 @@ def _first(fit: Fit, verdicts: pd.DataFrame) -> list[dict[str, Any]]:
             for row in rows_of(own)
         ]
         listed = _by_question(fit, lines) if remark.listed else []
-        groups.append({"kind": kind, "remark": remark, "lines": lines, "listed": listed})
+        advice = remark.advice if fit.responses.key else remark.keyless or remark.advice
+        groups.append({"kind": kind, "remark": remark, "advice": advice, "lines": lines, "listed": listed})
     return groups
 
 
@@ -157,16 +163,15 @@ def _abilities(fit: Fit, abilities: pd.DataFrame) -> dict[str, Any]:
     spread = ability_distribution_data(fit)
     edges = np.append(spread["lower"].to_numpy(), spread["upper"].iloc[-1])
     shown = abilities.head(SHOWN_RESPONDENTS)
-    place = Strip(abilities["lower"].to_numpy(), abilities["upper"].to_numpy(), populated(fit))
-    keyed = bool(fit.responses.key)
+    place = Strip(abilities["lower"].to_numpy(), abilities["upper"].to_numpy(), populated(fit), beyond=_BEYOND)
     lines = [
         {
             "name": row["respondent"],
-            "right": f"{row['n_correct']}" if keyed else "–",
+            "right": f"{row['n_correct']}",
             "answered": f"{row['n_answered']}",
             "ability": number(row["ability"]),
             "interval": f"{number(row['lower'])} to {number(row['upper'])}",
-            "strip": place.style(row, "ability") if np.isfinite(row["ability"]) else "",
+            "strip": place.drawn(row["ability"], row["lower"], row["upper"]) if np.isfinite(row["ability"]) else "",
         }
         for row in rows_of(shown)
     ]
@@ -175,6 +180,7 @@ def _abilities(fit: Fit, abilities: pd.DataFrame) -> dict[str, Any]:
     return {
         "chart": Markup(svg.histogram(edges, spread["n"].tolist(), words)),
         "lines": lines,
+        "axis": place.ends,
         "left_out": len(abilities) - len(shown),
         "mean": number(float(known.mean())) if len(known) else "–",
         "sd": number(float(known.std())) if len(known) > 1 else "–",

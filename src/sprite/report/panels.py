@@ -9,12 +9,14 @@ import numpy as np
 from markupsafe import Markup
 
 from sprite.analysis.curves import populated
-from sprite.analysis.order import partial_order
 from sprite.plots.ability import ability_points, group_shares, probabilities
+from sprite.plots.numbers import number
+from sprite.plots.order_words import settled_orders
 from sprite.plots.palette import looks
 from sprite.report import svg
+from sprite.report.strip import Strip
 from sprite.report.tables import rows_of
-from sprite.report.words import certainty, number, percent
+from sprite.report.words import certainty, percent
 from sprite.result.fit import Fit
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _CURVE_POINTS = 33
 _LONG = 45  # signs of an option's wording beyond which its table takes the whole width
+_BEYOND = 0.05  # options that few chose have long intervals, and there is little room in a panel
 
 
 def panels(
@@ -32,7 +35,7 @@ def panels(
     at = ability_points(fit, _CURVE_POINTS)
     middle, low, high = probabilities(fit, at)
     seen = _points(fit)
-    order = partial_order(fit)["order"].tolist()
+    order = settled_orders(fit)
     messages: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for question, message, probability in zip(
         verdicts["question"], verdicts["message"], verdicts["probability"], strict=True
@@ -41,7 +44,7 @@ def panels(
     kinds = kinds_of(verdicts)
     chosen = options[options["n"] > 0]
     ends = (chosen["ability_here_lower"].to_numpy(), chosen["ability_here_upper"].to_numpy())
-    place = Strip(*ends, populated(fit))
+    place = Strip(*ends, populated(fit), beyond=_BEYOND)
     rows = rows_of(options)
     out = []
     for j, (question, numbers) in enumerate(zip(data.questions, rows_of(questions), strict=True)):
@@ -61,7 +64,7 @@ def panels(
                 "wide": any(
                     len(f"{rows[r]['option']}{rows[r].get('text', '')}") > _LONG for r in range(own.start, own.stop)
                 ),
-                "axis": (number(place.low, 1), number(place.high, 1)),
+                "axis": place.ends,
                 "options": [
                     {
                         "swatch": Markup(svg.swatch(look)),
@@ -75,7 +78,9 @@ def panels(
                             percent(rows[r][f"share_{name}"]).removesuffix(" %") for name in ("low", "mid", "high")
                         ],
                         "ability": number(rows[r]["ability_here"]) if rows[r]["n"] else "–",
-                        "strip": place.style(rows[r]) if rows[r]["n"] else "",
+                        "strip": place.drawn(*(rows[r][f"ability_here{end}"] for end in ("", "_lower", "_upper")))
+                        if rows[r]["n"]
+                        else "",
                     }
                     for look, r in zip(drawn, range(own.start, own.stop), strict=True)
                 ],
@@ -93,27 +98,6 @@ def kinds_of(verdicts: pd.DataFrame) -> dict[str, list[str]]:
             if kind not in kinds[name]:
                 kinds[name].append(kind)
     return kinds
-
-
-class Strip:
-    """A common axis for intervals of ability in tables: places in percent. A few very long intervals are cut."""
-
-    def __init__(self, lower: Any, upper: Any, ends: tuple[float, float]) -> None:
-        lower, upper = lower[np.isfinite(lower)], upper[np.isfinite(upper)]
-        self.low = min(float(np.quantile(lower, 0.02)), ends[0]) if len(lower) else ends[0]
-        self.high = max(float(np.quantile(upper, 0.98)), ends[1]) if len(upper) else ends[1]
-
-    def at(self, value: float) -> float:
-        """Place of a value."""
-        return float(np.clip(100 * (value - self.low) / (self.high - self.low), 0, 100))
-
-    def style(self, row: dict[str, Any], names: str = "ability_here") -> str:
-        """Begin, width and middle of an interval."""
-        middle = self.at(row[names])
-        low, high = (row.get(f"{names}_{end}", row.get(end, np.nan)) for end in ("lower", "upper"))
-        begin = self.at(low) if np.isfinite(low) else middle
-        width = (self.at(high) if np.isfinite(high) else middle) - begin
-        return f"--l:{begin:.0f}%;--w:{width:.0f}%;--m:{middle:.0f}%"
 
 
 def _facts(numbers: dict[str, Any], order: str) -> list[str]:

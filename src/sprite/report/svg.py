@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 
 from sprite.core.types import Floats
+from sprite.plots.numbers import MINUS
 from sprite.plots.palette import Look
 
 _WIDTH, _HEIGHT = 520, 290
@@ -179,4 +180,4 @@ def _ticks(low: float, high: float, wanted: int) -> list[float]:
 
 
 def _short(value: float) -> str:
-    return f"{0.0 if abs(value) < 1e-12 else value:g}".replace("-", "−")
+    return f"{0.0 if abs(value) < 1e-12 else value:g}".replace("-", MINUS)

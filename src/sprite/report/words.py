@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sprite.plots.numbers import MINUS, number
 from sprite.result.diagnostics import MAX_RHAT
 from sprite.result.words import learned_prior
 
@@ -24,6 +25,8 @@ class Remark:
     urgent: bool = False
     listed: bool = False
     """Whether a bare list of names will do, because every message says the same."""
+    keyless: str = ""
+    """The advice where there is no key, if it differs."""
 
 
 REMARKS: dict[str, Remark] = {
@@ -43,6 +46,7 @@ REMARKS: dict[str, Remark] = {
         "tells next to nothing",
         "Questions that tell next to nothing about ability",
         "Too easy, too hard, or read in different ways: reword or replace them.",
+        keyless="Nearly all choose the same, or they read it in different ways: reword or replace them.",
     ),
     "attracts_able": Remark(
         "wrong option attracts the able",
@@ -60,6 +64,7 @@ REMARKS: dict[str, Remark] = {
         "They do no work: with a more tempting wrong answer in their place these questions would tell more. "
         "Nothing is wrong with the marks.",
         listed=True,
+        keyless="They do no work: with a more tempting option in their place these questions would tell more.",
     ),
     "local_dependence": Remark(
         "depends on another",
@@ -81,12 +86,14 @@ def certainty(probability: float) -> str:
     return f"{probability * 100:.0f} % certain"
 
 
-def number(value: float | None, digits: int = 2) -> str:
-    """A number to read, with a real minus sign; a dash where there is none."""
-    if value is None or not math.isfinite(value):
-        return "–"
-    text = f"{value:.{digits}f}"
-    return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", "−")
+def small(value: float) -> str:
+    """A number that is good when it is small, without powers of ten."""
+    return "less than 0.001" if 0 <= value < 0.001 else f"{value:.1g}"
+
+
+def counted(n: int, singular: str) -> str:
+    """How many there are of something."""
+    return f"{n:,} {singular}{'' if n == 1 else 's'}"
 
 
 def missing_share(value: float) -> str:
@@ -162,7 +169,7 @@ def facts_of_fit(fit: Fit) -> list[tuple[str, str]]:
     lines = [
         ("Model", MODELS.get(fit.model.name, fit.model.name)),
         ("Settings of the model", repr(fit.model)),
-        *([("Prior, learned from the answers", learned_prior(fit))] if fit.learned else []),
+        *([("Prior, learned from the answers", learned_prior(fit).replace("-", MINUS))] if fit.learned else []),
         ("Method", ENGINES.get(fit.engine, fit.engine)),
         ("Which way ability points", fit.orientation),
     ]
@@ -175,60 +182,8 @@ def facts_of_fit(fit: Fit) -> list[tuple[str, str]]:
         lines.append(("Modes found (different answers that the search ended in)", f"{len(fit.modes)}"))
     lines += [
         ("Log likelihood", f"{number(fit.log_likelihood, 1)} with {fit.n_parameters:,} parameters"),
-        ("Error of the ability grid (below 0.01 is good)", f"{fit.grid_error:.1g}"),
+        ("Error of the ability grid (below 0.01 is good)", small(fit.grid_error)),
         ("Seed and time", f"{fit.seed}; {fit.seconds:.1f} s"),
         ("Made", f"{fit.created} with sprite {fit.versions.get('sprite', '')}"),
     ]
     return lines
-
-
-GLOSSARY = (
-    (
-        "Ability",
-        "What the test measures, on a scale where the model's population has mean 0 and standard deviation 1 unless "
-        "its settings say otherwise. Estimated from which options somebody chose, not only from how many were right.",
-    ),
-    ("90 % interval", "Where the true value lies with a probability of 90 %, given the answers and the model."),
-    (
-        "Bits",
-        "How much the answer to a question tells about ability. 0: nothing; 1: as much as knowing for sure in which "
-        "half of the class somebody is. Most good questions tell 0.1 to 0.5.",
-    ),
-    (
-        "Right or wrong",
-        "What remains of the bits when only right or wrong is looked at. The rest is in which wrong option is chosen.",
-    ),
-    (
-        "Correlation with the rest",
-        "Whether those who get this question right do well on the others. Below 0.2 is weak.",
-    ),
-    ("Weak, middle, strong third", "Respondents in three groups of about equal size, by their share of right answers."),
-    (
-        "Ability of its choosers",
-        "The mean ability of those of these respondents who choose the option, with its 90 % interval. The correct "
-        "option's should lie farthest to the right.",
-    ),
-    (
-        "Settled order",
-        "Which options are chosen by abler people than others, as far as the answers settle it: A > {B, C} says A "
-        "stands above both, and nothing about B and C.",
-    ),
-    ("Dead option", "A wrong option that fewer than 1 in 20 choose."),
-    ("Cronbach's alpha", "How consistently the questions, scored right or wrong, rank the respondents: 0 to 1."),
-    (
-        "Reliability",
-        "Which part of the differences in ability the answers have explained. It uses the choice of wrong options too.",
-    ),
-    (
-        "Test information",
-        "How sharply the whole test measures at each ability: the higher, the smaller the error there.",
-    ),
-    (
-        "Standard error in marks",
-        "By how much the number right would typically differ if the same person sat an equivalent test.",
-    ),
-    (
-        "R-hat, effective draws",
-        "Whether independent runs of the sampler agree, and how many independent draws they are worth.",
-    ),
-)
