@@ -11,6 +11,7 @@ from sprite.core.types import Bools, Floats, Ints, Rows
 
 _NO_SPREAD = 1e-9  # a deviation this small is rounding: everybody scores alike
 _BLOCK = 1 << 20  # answers looked at at a time, so that memory does not grow with their number
+_SETTLED = 1e-8  # mean square by which scores of unit size may still move
 
 
 def chooser_scores(start: Ints, row: Rows, correct: Bools, question: Rows) -> Floats:
@@ -41,6 +42,12 @@ def chooser_scores(start: Ints, row: Rows, correct: Bools, question: Rows) -> Fl
     return np.asarray(centred / spread if spread > _NO_SPREAD else centred)
 
 
+def axis_scores(start: Ints, row: Rows, question: Rows, like: Floats) -> Floats:
+    """`chooser_scores` as without a key, turned to the side of the scores `like`."""
+    score = chooser_scores(start, row, np.zeros(len(like), dtype=bool), question)
+    return -score if np.sum(np.bincount(row, minlength=len(like)) * score * like) < 0 else score
+
+
 def _blocks(start: Ints, row: Rows) -> Iterator[tuple[Ints, Rows]]:
     """Whole respondents at a time: who gave each answer, counted from 0 in every block, and what it was."""
     cuts = np.unique(np.append(np.searchsorted(start, np.arange(0, len(row), _BLOCK)), len(start) - 1))
@@ -60,8 +67,12 @@ def _reciprocal_averages(start: Ints, row: Rows, question: Rows, count: Ints) ->
     first = np.searchsorted(question, np.arange(int(question[-1]) + 1))
     label = np.arange(n_rows, dtype=np.float64) - first[question]
     score = label.copy()
+    before = np.zeros(n_rows)
     for _ in range(50):
         score, by_row = _standardised(score, count, question), np.zeros(n_rows)
+        if np.sum(count * (score - before) ** 2) < _SETTLED * np.sum(count):
+            break
+        before = score
         for respondent, chosen in _blocks(start, row):
             mean = np.bincount(respondent, score[chosen]) / np.maximum(np.bincount(respondent), 1)
             by_row += np.bincount(chosen, mean[respondent], minlength=n_rows)

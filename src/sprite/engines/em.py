@@ -13,9 +13,8 @@ from sprite.density.information import observed_information
 from sprite.density.posterior import Posterior
 from sprite.density.refinement import good_enough, refined
 from sprite.engines.base import Engine, Problem, Progress
-from sprite.engines.search import climb, find_modes
+from sprite.engines.search import Begin, climb, find_modes
 from sprite.engines.upright import upright_start
-from sprite.models.base import Start
 from sprite.result.run import Mode, Run
 
 AT_INFINITY = 10.0
@@ -31,7 +30,8 @@ class EM(Engine):
     Every step computes expected counts on the grid (the E step); Fisher's identity makes them the exact gradient, and
     quasi-Newton steps in each question's own metric take the place of separate M steps.
 
-    starts: how many searches (from the key, from the choosers' scores, then random ones); the best mode is kept.
+    starts: how many searches (from the key, from the choosers' scores, from scores that do not look at the key, then
+        random ones); the best mode is kept.
     standard_errors: whether to compute the observed information and draw from the Laplace approximation.
     draws: draws from the Laplace approximation, for intervals.
     nodes: nodes of the grid to begin with; it is refined until the log likelihood no longer moves.
@@ -54,7 +54,10 @@ class EM(Engine):
         posterior = problem.posterior(self.nodes)
         done = iter(range(total + 1))
         modes = find_modes(
-            posterior, starts(self.starts), rng, lambda name: progress(next(done), total, f"search from {name} start")
+            posterior,
+            starts(self.starts, bool(posterior.layout.correct.any())),
+            rng,
+            lambda name: progress(next(done), total, f"search from {name} start"),
         )
         begin = upright_start(posterior, modes, rng)
         if begin not in modes:  # every mode found is upside down: climb from the right side
@@ -82,10 +85,12 @@ class EM(Engine):
         return replace(run, x=draws, ranks=orders, covariance=covariance)
 
 
-def starts(number: int) -> list[tuple[Start, str]]:
-    """The first start is from the key, the second from scores, the others random."""
-    named: list[tuple[Start, str]] = [("keyed", "keyed"), ("score", "score")]
-    return (named + [("random", f"random {k}") for k in range(1, number - 1)])[:number]
+def starts(number: int, keyed: bool = True) -> list[tuple[Begin, str]]:
+    """From the key, from scores, with a key also from scores that do not look at it, then random ones."""
+    named: list[tuple[Begin, str]] = [("keyed", "keyed"), ("score", "score")]
+    if keyed:
+        named.append(("axis", "axis"))
+    return (named + [("random", f"random {k}") for k in range(1, number)])[:number]
 
 
 def on_fine_grid(posterior: Posterior, mode: Mode) -> tuple[Mode, Posterior, float]:

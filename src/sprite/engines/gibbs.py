@@ -69,7 +69,10 @@ class Gibbs(Engine):
         posterior = problem.posterior(self.nodes)
         total = self.warmup + self.draws * self.thin
         modes = find_modes(
-            posterior, starts(self.starts), rng, lambda name: progress(0, total, f"search from {name} start")
+            posterior,
+            starts(self.starts, bool(posterior.layout.correct.any())),
+            rng,
+            lambda name: progress(0, total, f"search from {name} start"),
         )
         while True:
             with np.errstate(over="ignore", invalid="ignore"):  # a step into nowhere is refused, not warned about

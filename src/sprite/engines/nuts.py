@@ -80,7 +80,10 @@ class NUTS(Engine):
         nutpie = _nutpie()
         total = self.chains * (self.warmup + self.draws)
         found = find_modes(
-            posterior, starts(self.starts), rng, lambda name: progress(0, total, f"search from {name} start")
+            posterior,
+            starts(self.starts, bool(posterior.layout.correct.any())),
+            rng,
+            lambda name: progress(0, total, f"search from {name} start"),
         )
         best, posterior, error = on_fine_grid(posterior, found[0])
         modes = [best, *found[1:]]

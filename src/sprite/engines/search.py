@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from sprite.core.types import Floats, Ints
+from sprite.data.scores import axis_scores
 from sprite.density.blocks import Blocks, curvature, metric_of
 from sprite.density.posterior import Posterior
 from sprite.engines.orders import better_orders
@@ -22,11 +26,13 @@ HOPELESS = 50.0
 """A start this far behind the best after the third stage is given up; after the second, a hundredth an answer more."""
 
 Ranks = Mapping[str, Ints]
+Begin: TypeAlias = Start | Literal["axis"]
+"""Where a search begins: as models know it, or from scores that do not look at the key."""
 
 
 def find_modes(
     posterior: Posterior,
-    starts: list[tuple[Start, str]],
+    starts: list[tuple[Begin, str]],
     rng: np.random.Generator,
     told: Callable[[str], None] = lambda text: None,
 ) -> list[Mode]:
@@ -41,7 +47,7 @@ def find_modes(
         modes.append(climb(posterior, *posterior.begin, "learned"))
     for kind, name in starts:
         told(name)
-        values = posterior.model.start(posterior.layout, kind, rng)
+        values = _values_at(posterior, kind, rng)
         ranks = {p.name: np.asarray(values[p.name], np.int64) for p in posterior.packing.discrete}
         x = posterior.packing.pack(values)
         begun.append(np.concatenate([x, *ranks.values()]))
@@ -52,6 +58,15 @@ def find_modes(
         if all(abs(mode.log_posterior - other.log_posterior) > 0.05 for other in modes):
             modes.append(mode)
     return sorted(modes, key=lambda mode: -mode.log_posterior)
+
+
+def _values_at(posterior: Posterior, kind: Begin, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+    """Where to begin. The axis helps where the number of correct answers says little of what respondents share."""
+    layout, data = posterior.layout, posterior.responses
+    if kind == "axis":
+        scores = axis_scores(data.start, data.row, data.question_of_row, layout.score)
+        return posterior.model.start(replace(layout, score=scores), "score", rng)
+    return posterior.model.start(layout, kind, rng)
 
 
 def climb(
