@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from sprite.analysis.curves import curves
-from sprite.analysis.order import _closure, _covers, _levels, option_order, partial_order
+from sprite.analysis.order import _chains, _closure, _levels, option_order, partial_order
 from sprite.core.errors import InputError
 from sprite.models.nrm import NRM
 from sprite.models.registry import MODELS
@@ -49,11 +52,11 @@ def test_pairs_that_form_no_levels_are_listed() -> None:
     above = np.zeros((4, 4), bool)
     above[0, 2] = above[1, 2] = above[1, 3] = True
     assert _levels(_closure(above), tuple("ABCD")) == ""
-    assert _covers(_closure(above), tuple("ABCD")) == "A > C, B > C, B > D"
+    assert _chains(_closure(above), tuple("ABCD")) == "A > C, B > C, B > D"
     chain = np.zeros((3, 3), bool)
     chain[0, 1] = chain[1, 2] = True
     assert _levels(_closure(chain), tuple("ABC")) == "A > B > C"
-    assert _covers(_closure(chain), tuple("ABC")) == "A > B, B > C"  # A > C follows
+    assert _chains(_closure(chain), tuple("ABC")) == "A > B > C"  # A > C follows
     assert _levels(np.zeros((2, 2), bool), ("A", "B")) == "{A, B}"
 
 
@@ -81,3 +84,40 @@ def test_every_model(name: str) -> None:
 def test_level_must_be_a_probability() -> None:
     with pytest.raises(InputError, match="level must be"):
         option_order(awkward("nrm"), level=0.4)
+
+
+def test_settled_pairs_are_strung_into_chains() -> None:
+    assert _strung("AE BD DA DC BA BE BC DE") == "B > D > A > E, D > C"
+    assert _strung("AC BC") == "A > C, B > C"
+    assert _strung("AB BC CA DE") == "D > E"  # a circle settles nothing
+    assert _strung("") == ""
+
+
+def test_chains_say_what_the_pairs_say_and_nothing_twice() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        pairs = {(a, b) for a in range(7) for b in range(a + 1, 7) if rng.random() < 0.4}
+        chains = _chains(_closure(_matrix(pairs, 7)), tuple("ABCDEFG"))
+        links = [("ABCDEFG".index(a), "ABCDEFG".index(b)) for chain in chains.split(", ") for a, b in _links(chain)]
+        assert len(links) == len(set(links))
+        assert (_closure(_matrix(links, 7)) == _closure(_matrix(pairs, 7))).all()
+        for link in links:
+            fewer = _closure(_matrix(set(links) - {link}, 7))
+            assert (fewer != _closure(_matrix(pairs, 7))).any()
+
+
+def _strung(pairs: str) -> str:
+    return _chains(
+        _closure(_matrix([("ABCDE".index(a), "ABCDE".index(b)) for a, b in pairs.split()], 5)), tuple("ABCDE")
+    )
+
+
+def _matrix(pairs: Iterable[tuple[int, int]], n: int) -> np.ndarray:
+    above = np.zeros((n, n), bool)
+    for a, b in pairs:
+        above[a, b] = True
+    return above
+
+
+def _links(chain: str) -> Iterable[tuple[str, str]]:
+    return pairwise(chain.split(" > "))

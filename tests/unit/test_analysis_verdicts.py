@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
+from scipy.stats import pearson3
 
 from sprite.analysis.curves import curves, respondent_weights
-from sprite.analysis.test_faults import person_fit, residual_correlations, unusual_respondents
+from sprite.analysis.test_faults import normal_score, person_fit, residual_correlations, unusual_respondents
 from sprite.analysis.verdicts import KINDS, question_verdicts, verdicts
 from sprite.core.errors import InputError
 from sprite.data.bundled import example
@@ -126,8 +129,9 @@ def test_dead_distractors_go_by_their_counts(n: int, dead: bool) -> None:
     assert (("dead_distractor", 0, 2) in _kinds(of)) == dead
     if dead:
         table = verdicts(of)
-        often = "once" if n == 1 else f"{n} times"
-        assert f"Option C of Q1 is hardly ever chosen ({often})" in table[table.option == "C"].message.iloc[0]
+        said = "Nobody chose option C of Q1" if n == 0 else f"Option C of Q1 is hardly ever chosen ({n} times)"
+        said = said.replace("1 times", "once")
+        assert said in table[table.option == "C"].message.iloc[0]
 
 
 def test_probability_is_the_share_of_draws() -> None:
@@ -180,6 +184,16 @@ def _plug_in(of: Fit) -> np.ndarray:
     return np.asarray(weight @ grid.nodes / weight.sum(axis=1))
 
 
+@pytest.mark.parametrize("skewness", [-1.0, -0.5, 0.0, 0.3])
+def test_skewed_scores_become_normal_ones_and_keep_their_order(skewness: float) -> None:
+    z = np.linspace(-25.0, 2.0, 400)
+    score = normal_score(z, np.full_like(z, skewness))
+    assert (np.diff(score) >= 0.0).all()
+    expected = np.linspace(-4.0, 2.0, 17)
+    quantiles = pearson3(skewness).ppf(ndtr(expected))
+    np.testing.assert_allclose(normal_score(quantiles, np.full(17, skewness)), expected, atol=0.1)
+
+
 def test_person_fit_is_standard_normal_without_misfit() -> None:
     data = simulate("nrm", 2000, 25, 4, seed=9).responses
     score = person_fit(fit(data, "nrm", EM(starts=1, standard_errors=False)))
@@ -202,6 +216,8 @@ def test_a_respondent_who_answers_against_ability_is_unusual() -> None:
         EM(starts=1, draws=50),
     )
     assert unusual_respondents(of)[0].respondent == 17
+    keyless = replace(of, responses=replace(of.responses, correct=np.zeros_like(of.responses.correct)))
+    assert not re.search("right|wrong", " ".join(verdicts(keyless).message))
     table = verdicts(of)
     found = table[table.verdict == "unusual_respondent"]
     assert found.respondent.iloc[0] == "<S17>"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -10,10 +9,8 @@ import pytest
 import sprite
 from sprite import plots
 from sprite.analysis.curves import populated
-from sprite.analysis.order import partial_order
 from sprite.core.errors import InputError, SpriteError
 from sprite.data.responses import from_codes
-from sprite.plots import order_words
 from sprite.plots.palette import looks
 from sprite.plots.saving import script_json
 from tests.browser.pages import ATTACK, OPTIONS, QUESTIONS, hostile_fit, small_fit
@@ -274,47 +271,6 @@ def test_without_a_key_nothing_is_called_correct():
     assert not any(look.correct for look in looks(bare, 0))
     assert not plots.option_order_data(bare)["correct"].any()
     plots.plot(bare, "abilities").to_dict()
-
-
-def test_settled_pairs_are_strung_into_chains():
-    assert _strung("AE BD DA DC BA BE BC DE") == ["BDAE", "DC"]
-    assert _strung("AC BC") == ["AC", "BC"]
-    assert _strung("AB BC CA DE") == ["DE"]  # a circle settles nothing
-    assert _strung("") == []
-
-
-def _strung(pairs: str) -> list[str]:
-    found = order_words.chains([(a, b) for a, b in pairs.split()], tuple("ABCDE"))
-    return ["".join(chain) for chain in found]
-
-
-def test_chains_say_what_the_pairs_say_and_nothing_twice():
-    rng = np.random.default_rng(2)
-    labels = tuple("ABCDEFG")
-    for _ in range(20):
-        pairs = {(labels[a], labels[b]) for a in range(7) for b in range(a + 1, 7) if rng.random() < 0.4}
-        links = [link for chain in order_words.chains(pairs, labels) for link in pairwise(chain)]
-        assert len(links) == len(set(links))
-        assert _following(links, labels) == _following(pairs, labels)
-        assert all(_following(set(links) - {link}, labels) != _following(pairs, labels) for link in links)
-
-
-def _following(pairs, labels):
-    found = set(pairs)
-    for k in labels:
-        found |= {(a, b) for a in labels for b in labels if (a, k) in found and (k, b) in found}
-    return found
-
-
-def test_orders_in_words_are_those_of_the_analysis(fit):
-    known = partial_order(fit)
-    for words, of, levels in zip(order_words.settled_orders(fit), known["order"], known["levels"], strict=True):
-        if levels:
-            assert words == of
-        else:
-            assert {link for chain in words.split(", ") for link in pairwise(chain.split(" > "))} == {
-                tuple(pair.split(" > ")) for pair in of.split(", ")
-            }
 
 
 def test_numbers_in_charts_have_a_real_minus_sign(fit):

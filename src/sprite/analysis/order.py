@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,8 +57,8 @@ def partial_order(fit: Fit, level: float = 0.9) -> pd.DataFrame:
         As you wrote it.
     order
         "A > {B, C} > D" where the settled pairs form levels: every option of a level stands above every option of the
-        next, and within braces nothing is settled. Where they do not, the settled pairs that do not follow from others:
-        "A > C, B > C, B > D". Options in braces alone, "{A, B, C}": nothing is settled.
+        next, and within braces nothing is settled. Where they do not, the settled pairs that do not follow from others,
+        in chains: "B > D > A, D > C". Options in braces alone, "{A, B, C}": nothing is settled.
     levels
         Whether it is of the first kind.
     n_settled, n_pairs
@@ -76,7 +77,7 @@ def partial_order(fit: Fit, level: float = 0.9) -> pd.DataFrame:
         above = _closure((_above(mean, a, b) >= level).reshape(m, m) & ~np.eye(m, dtype=bool))
         words = _levels(above, labels)
         lines.append(
-            (data.questions[j], words or _covers(above, labels), bool(words), int(above.sum()), m * (m - 1) // 2)
+            (data.questions[j], words or _chains(above, labels), bool(words), int(above.sum()), m * (m - 1) // 2)
         )
     return pd.DataFrame(lines, columns=["question", "order", "levels", "n_settled", "n_pairs"])
 
@@ -112,7 +113,22 @@ def _levels(above: Bools, labels: tuple[str, ...]) -> str:
     return " > ".join(g[0] if len(g) == 1 else "{" + ", ".join(g) + "}" for g in groups)
 
 
-def _covers(above: Bools, labels: tuple[str, ...]) -> str:
-    """The settled pairs that do not follow from others."""
-    follows = (above.astype(int) @ above.astype(int)) > 0
-    return ", ".join(f"{labels[a]} > {labels[b]}" for a, b in np.argwhere(above & ~follows))
+def _chains(above: Bools, labels: tuple[str, ...]) -> str:
+    """The settled pairs that do not follow from others, strung into chains, the longest first: B > D > A, D > C."""
+    links = above & ~((above.astype(int) @ above.astype(int)) > 0)
+    out = []
+    while links.any():
+        chain = _longest(links)
+        links[chain[:-1], chain[1:]] = False
+        out.append(" > ".join(labels[k] for k in chain))
+    return ", ".join(out)
+
+
+def _longest(links: Bools) -> list[int]:
+    """The longest chain; of several that which comes first in label order. There are no circles."""
+
+    @cache  # without it many ways down would be walked again and again
+    def down(start: int) -> list[int]:
+        return [start, *max((down(int(k)) for k in np.flatnonzero(links[start])), key=len, default=[])]
+
+    return max(map(down, range(len(links))), key=len)

@@ -108,7 +108,7 @@ def person_fit(fit: Fit) -> Floats:
 
     That ability was estimated from the same answers makes lz too narrow; as in Snijders' lz* the part of it that moves
     with ability (its regression on the score, the slope of the log likelihood) is taken out before standardising. The
-    third moment corrects the skewness (one Cornish-Fisher step). NaN with fewer than 5 answers.
+    third moment corrects the skewness (`normal_score`). NaN with fewer than 5 answers.
     """
     data = fit.responses
     layout = data.layout
@@ -133,8 +133,18 @@ def person_fit(fit: Fit) -> Floats:
         usable = (np.bincount(who, minlength=size) >= MIN_ANSWERS) & (variance > 1e-9)
         sd = np.sqrt(np.where(usable, variance, 1.0))
         z = total(away[who, row]) / sd
-        out[block] = np.where(usable, z - third / sd**3 / 6.0 * (z**2 - 1.0), np.nan)
+        out[block] = np.where(usable, normal_score(z, third / sd**3), np.nan)
     return out
+
+
+def normal_score(z: Floats, skewness: Floats) -> Floats:
+    """Standardised values of this skewness as standard normal ones.
+
+    Wilson and Hilferty's cube root, which takes them for values of a shifted gamma distribution. Near the middle it is
+    one Cornish-Fisher step, z - g (z^2 - 1) / 6; beyond, that parabola would turn round and call the worst values good.
+    """
+    g = np.where(np.abs(skewness) < 1e-4, 1e-4, skewness)
+    return np.asarray(6.0 / g * (np.cbrt(np.maximum(1.0 + 0.5 * g * z, 0.0)) - 1.0) + g / 6.0)
 
 
 def _tables(fit: Fit, people: Ints, slopes: bool = False) -> Iterator[tuple[slice, Floats]]:

@@ -12,6 +12,7 @@ from sprite.analysis.curves import curves, keyed_questions, respondent_weights
 from sprite.analysis.options import DIP
 from sprite.analysis.order import check_level
 from sprite.analysis.test_faults import dependent_pairs, unusual_respondents
+from sprite.core.readable import number
 from sprite.core.types import Bools, Floats
 from sprite.result.fit import Fit
 
@@ -84,14 +85,16 @@ def verdicts(fit: Fit, level: float = 0.9) -> pd.DataFrame:
         tend = "go together" if pair.excess > 0 else "exclude each other"
         message = (
             f"{a} and {b} are not independent: right answers to them {tend} more than ability explains "
-            f"(residual correlation {pair.excess:+.2f} against the average pair). Does one give the other away?"
+            f"(residual correlation {number(pair.excess, sign=True)} against the average pair). "
+            "Does one give the other away?"
         )
         lines.append((f"{a} / {b}", "", "local_dependence", pair.probability, message, ""))
     for person in unusual_respondents(fit):
         name = str(data.respondents[person.respondent])
+        why = "right where it is hard, wrong where it is easy, or" if data.key else "there are"
         message = (
-            f"The answers of {name} do not fit together: right where it is hard, wrong where it is easy, or choices "
-            f"that hardly anyone of that ability makes (person fit {person.fit:.1f})."
+            f"The answers of {name} do not fit together: {why} choices that hardly anyone of that ability makes "
+            f"(person fit {number(person.fit, 1)})."
         )
         lines.append(("", "", "unusual_respondent", person.probability, message, name))
     return pd.DataFrame(lines, columns=["question", "option", "verdict", "probability", "message", "respondent"])
@@ -197,6 +200,8 @@ def _message(fit: Fit, v: Verdict, question: str, option: str) -> str:
         )
     if v.kind == "dead_distractor":
         n = int(data.count[v.row]) if v.row is not None else 0
+        if n == 0:
+            return f"Nobody chose option {option} of {question}: it does no work."
         often = "once" if n == 1 else f"{n} times"
         return f"Option {option} of {question} is hardly ever chosen ({often}): it does no work."
     if v.kind == "uninformative":

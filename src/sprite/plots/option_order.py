@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sprite.analysis.order import partial_order
 from sprite.plots.drawing import WIDTH, Chart, in_order, records, styled
-from sprite.plots.order_words import settled_orders
 from sprite.plots.palette import KEY_COLOUR, MUTED, question_index
 from sprite.result.fit import Fit
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def option_order_data(fit: Fit, question: str | None = None) -> pd.DataFrame:
     """question, option, label, correct, ability, ability_lower, ability_upper, n, order: a question's highest first."""
     frame = fit.options()[["question", "option", "correct", "ability", "ability_lower", "ability_upper", "n"]]
-    order = dict(zip(fit.responses.questions, settled_orders(fit), strict=True))
+    order = partial_order(fit).set_index("question")["order"].to_dict()
     if question is not None:
         question_index(fit, question)
         frame = frame[frame["question"] == question]

@@ -8,9 +8,9 @@ import numpy as np
 
 from sprite.analysis.curves import populated
 from sprite.core.errors import InputError
+from sprite.core.readable import number
 from sprite.plots.ability import probabilities
 from sprite.plots.drawing import HEIGHT, Chart, by_option, records, styled
-from sprite.plots.numbers import number
 from sprite.plots.palette import INK, looks, question_index
 from sprite.result.fit import Fit
 

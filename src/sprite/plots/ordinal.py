@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sprite.core.errors import InputError
+from sprite.core.readable import number
 from sprite.core.types import Floats
 from sprite.models.intervals import IntervalModel
 from sprite.models.order import steps_of
 from sprite.plots.drawing import HEIGHT, WIDTH, Chart, apart, by_option, records, styled
-from sprite.plots.numbers import number
 from sprite.plots.option_probabilities import middle_ability, probabilities_panel
 from sprite.plots.palette import INK, looks, question_index
 from sprite.plots.scheme import scheme_panel

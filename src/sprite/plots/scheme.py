@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sprite.core.readable import number
 from sprite.models.base import Model
 from sprite.plots.drawing import HEIGHT, WIDTH, Chart, records, styled
-from sprite.plots.numbers import number
 from sprite.plots.option_probabilities import option_probabilities_data
 from sprite.plots.palette import INK, MUTED, looks, question_index
 from sprite.result.fit import Fit

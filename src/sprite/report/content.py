@@ -10,12 +10,11 @@ from markupsafe import Markup
 
 from sprite.analysis.curves import populated
 from sprite.analysis.information import marginal_reliability
+from sprite.core.readable import number
 from sprite.plots.ability_map import ability_distribution_data, ability_map_data
-from sprite.plots.numbers import number
 from sprite.plots.precision import precision_data
 from sprite.report import svg
 from sprite.report.glossary import glossary
-from sprite.report.messages import messages
 from sprite.report.panels import kinds_of, panels
 from sprite.report.strip import Strip
 from sprite.report.tables import MOST_ROWS, download, rows_of
@@ -52,7 +51,6 @@ def content(fit: Fit, title: str | None) -> dict[str, Any]:
         ability_here=here["ability"], ability_here_lower=here["ability_lower"], ability_here_upper=here["ability_upper"]
     )
     level, sentence = trust(fit)
-    said = verdicts.assign(message=messages(fit, verdicts))
     frames = {
         "questions": questions,
         "options": options,
@@ -64,10 +62,10 @@ def content(fit: Fit, title: str | None) -> dict[str, Any]:
     return {
         "title": title or "Test report",
         "test": _test(fit),
-        "first": _first(fit, said),
+        "first": _first(fit, verdicts),
         "remarks": [(kind, remark.short) for kind, remark in REMARKS.items() if (verdicts["verdict"] == kind).any()],
         "questions": _questions(fit, questions, verdicts),
-        "panels": panels(fit, questions, options, said, misfit),
+        "panels": panels(fit, questions, options, verdicts, misfit),
         "abilities": _abilities(fit, abilities),
         "quality": _quality(fit, classical),
         "trust": {

@@ -9,9 +9,9 @@ import numpy as np
 from markupsafe import Markup
 
 from sprite.analysis.curves import populated
+from sprite.analysis.order import partial_order
+from sprite.core.readable import number
 from sprite.plots.ability import ability_points, group_shares, probabilities
-from sprite.plots.numbers import number
-from sprite.plots.order_words import settled_orders
 from sprite.plots.palette import looks
 from sprite.report import svg
 from sprite.report.strip import Strip
@@ -35,7 +35,7 @@ def panels(
     at = ability_points(fit, _CURVE_POINTS)
     middle, low, high = probabilities(fit, at)
     seen = _points(fit)
-    order = settled_orders(fit)
+    order = partial_order(fit)["order"].tolist()
     messages: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for question, message, probability in zip(
         verdicts["question"], verdicts["message"], verdicts["probability"], strict=True

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from sprite.core.readable import number
 from sprite.core.types import Floats
-from sprite.plots.numbers import number
 
 
 class Strip:

@@ -8,8 +8,8 @@ from html import escape
 
 import numpy as np
 
+from sprite.core.readable import MINUS
 from sprite.core.types import Floats
-from sprite.plots.numbers import MINUS
 from sprite.plots.palette import Look
 
 _WIDTH, _HEIGHT = 520, 290

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sprite.plots.numbers import MINUS, number
+from sprite.core.readable import MINUS, number
 from sprite.result.diagnostics import MAX_RHAT
 from sprite.result.words import learned_prior
 

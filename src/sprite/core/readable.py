@@ -1,4 +1,4 @@
-"""Numbers as people read them, the same in charts and on the page."""
+"""Numbers as people read them, the same in messages, charts and on the page."""
 
 from __future__ import annotations
 
