@@ -9,7 +9,7 @@ from sprite.density.blocks import Blocks, metric_of
 from sprite.density.posterior import Posterior
 from sprite.engines import part as parts
 from sprite.engines.base import Problem
-from sprite.engines.moves import SpriteMoves, condition, hamiltonian
+from sprite.engines.moves import Drawn, SpriteMoves, condition, hamiltonian
 from sprite.engines.part import Part
 from sprite.engines.relocate import relocate, survey
 from sprite.engines.sweep import draw_abilities
@@ -52,7 +52,7 @@ def test_compiled_hmc_is_the_same_as_the_general_one(anchor: str) -> None:
     posterior = posterior_of(60, 5, 4, 2, Sprite(anchor=anchor, nu_mu=1.7, alpha=1.3, beta=0.8))  # type: ignore[arg-type]
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3, posterior.packing.n_free))
-    drawn = draw_abilities(posterior, posterior.table(x), rng)
+    drawn = Drawn.of(draw_abilities(posterior, posterior.table(x), rng))
     blocks = Blocks.of(posterior.packing)
     spread = rng.normal(size=(5, blocks.size, blocks.size))
     metric = metric_of(blocks, spread @ np.swapaxes(spread, 1, 2) + 4.0 * np.eye(blocks.size))
@@ -87,7 +87,7 @@ def test_compiled_hmc_refuses_a_step_into_nowhere() -> None:
     posterior = posterior_of(30, 3, 3, 1, Sprite())
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2, posterior.packing.n_free))
-    drawn = draw_abilities(posterior, posterior.table(x), rng)
+    drawn = Drawn.of(draw_abilities(posterior, posterior.table(x), rng))
     blocks = Blocks.of(posterior.packing)
     metric = metric_of(blocks, np.tile(np.eye(blocks.size), (3, 1, 1)))
     moves = SpriteMoves(posterior, x, metric, np.full(3, 1e200), 3, rng)

@@ -20,8 +20,10 @@ Ranks = dict[str, Ints]
 Then = Callable[[int, Floats, Floats], None]
 
 
-def draw_abilities(posterior: Posterior, table: Floats, rng: np.random.Generator, then: Then | None = None) -> Drawn:
-    """Every chain's answers at freshly drawn abilities; `then` is told a chain, its nodes and its counts.
+def draw_abilities(
+    posterior: Posterior, table: Floats, rng: np.random.Generator, then: Then | None = None
+) -> list[tuple[Floats, Floats]]:
+    """Every chain's nodes and counts at freshly drawn abilities; `then` is told a chain, its nodes and its counts.
 
     What follows on the counts of a chain alone follows in the same thread: handing over costs as much as drawing.
     """
@@ -34,7 +36,7 @@ def draw_abilities(posterior: Posterior, table: Floats, rng: np.random.Generator
             then(chain, *found[chain])
 
     each(len(table), task)
-    return Drawn.of(found)
+    return found
 
 
 def _draw(posterior: Posterior, table: Floats, uniform: Floats) -> tuple[Floats, Floats]:
@@ -70,10 +72,10 @@ def sweep(
         drawn = draw_abilities(posterior, table, rng, moves.move)
         if not anew:
             return moves.x, ranks, moves.probability
-        state = condition(posterior, moves.x, ranks, drawn)
+        state = condition(posterior, moves.x, ranks, Drawn.of(drawn))
         refresh(posterior, state, rng)
         return state.x, ranks, moves.probability
-    state = condition(posterior, x, ranks, draw_abilities(posterior, table, rng))
+    state = condition(posterior, x, ranks, Drawn.of(draw_abilities(posterior, table, rng)))
     if ranks and anew:
         # By itself: what is undone as a whole must be reversible as a whole.
         refresh(posterior, state, rng)
