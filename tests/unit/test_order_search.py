@@ -10,6 +10,7 @@ from sprite.engines.em import starts
 from sprite.engines.search import climb, find_modes
 from sprite.engines.upright import upright_start
 from sprite.models.lord import LORD
+from sprite.models.registry import MODELS
 from sprite.simulation import simulate
 
 
@@ -23,3 +24,16 @@ def test_finds_orders_about_as_good_as_the_true_ones(seed: int) -> None:
     found = upright_start(posterior, find_modes(posterior, starts(2), rng), rng)
     print(f"{found.log_posterior - true.log_posterior:+.1f} against the search from the truth")
     assert found.log_posterior > true.log_posterior - 5.0
+
+
+@pytest.mark.parametrize("name", ["gpcm", "ord"])
+def test_an_empirical_order_is_the_same_wherever_the_search_begins(name: str) -> None:
+    """Of a test whose key says nothing, so that scores with and without it differ."""
+    data = simulate("sprite", 80, 12, 4, kind="prior", seed=3).responses
+    model = MODELS[name](order="empirical")
+    posterior = Problem(data, model).posterior(61)
+    for begin in starts(5):
+        for mode in find_modes(posterior, [begin], np.random.default_rng(0)):
+            assert mode.ranks == {}
+            again = posterior.evaluate(mode.x, posterior.packing.fixed_ranks)
+            assert again.value == pytest.approx(mode.log_posterior)
