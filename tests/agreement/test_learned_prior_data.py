@@ -46,7 +46,7 @@ def test_what_questions_share_hardly_counts() -> None:
     """The evidence by question against that with the whole information, on SAT12."""
     responses = answers("sat12")
     posterior = Problem(responses, Sprite()).posterior(61)
-    mode = find_modes(posterior, starts(1), np.random.default_rng(0))[0]
+    mode = find_modes(posterior, starts(1, posterior), np.random.default_rng(0))[0]
     by_question = log_evidence(posterior, mode.x, mode.ranks)[0]
     whole = np.linalg.slogdet(observed_information(posterior, mode.x))[1]
     exact = mode.log_posterior + 0.5 * (len(mode.x) * np.log(2 * np.pi) - whole)

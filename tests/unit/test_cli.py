@@ -11,6 +11,7 @@ import pytest
 
 import sprite
 from sprite import cli
+from sprite.cli.asking import _how_many
 from sprite.cli.options import _cell
 
 TABLES = (
@@ -216,6 +217,12 @@ def test_verdicts_close_with_what_there_is_of_each_kind(folder, capsys):
     assert kinds
 
 
+def test_the_closing_lines_name_questions_and_respondents():
+    rows = [("Q1", "key_suspect", "")] + [("", "unusual_respondent", f"r{k}") for k in range(8)]
+    found = pd.DataFrame(rows, columns=["question", "verdict", "respondent"])
+    assert _how_many(found) == ["key_suspect: Q1", "unusual_respondent: r0, r1, r2, r3, r4, r5 and 2 more"]
+
+
 def test_the_help_lists_every_chart(capsys):
     from sprite.plots.kinds import KINDS
 
@@ -230,7 +237,7 @@ def test_ctrl_c_says_so(folder, monkeypatch, capsys):
 
     monkeypatch.setattr("sprite.result.storage.load", interrupted)
     assert run("questions", str(folder / "fit.nc")) == 130
-    assert capsys.readouterr().err == "sprite: stopped; nothing was written\n"
+    assert capsys.readouterr().err == "sprite: stopped; no output was written\n"
 
 
 def test_every_model_and_engine_can_be_named():

@@ -116,7 +116,7 @@ def test_interruption_takes_one_line(
 
     monkeypatch.setattr("sprite.data.reading.read", interrupt)
     assert run(monkeypatch, "check", answers) == 130
-    assert capsys.readouterr().err == "sprite: stopped; nothing was written\n"
+    assert capsys.readouterr().err == "sprite: stopped; no output was written\n"
 
 
 def test_importing_stays_light() -> None:

@@ -18,7 +18,7 @@ from sprite.simulation import simulate
 def test_they_are_the_widest_ones(name: str) -> None:
     responses, _ = simulate(name, 150, 15, 4, seed=3)
     posterior = Problem(responses, model_of(name)).posterior(61)
-    mode = find_modes(posterior, starts(1), np.random.default_rng(0))[0]
+    mode = find_modes(posterior, starts(1, posterior), np.random.default_rng(0))[0]
     metric = metric_at(posterior, mode.x, mode.ranks, least=0.3)
     found = metric.whiten(global_directions(posterior, mode, metric))
     covariance, _ = laplace(posterior, mode)

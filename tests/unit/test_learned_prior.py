@@ -68,7 +68,8 @@ def learned(name: str) -> Learned:
 
 def mode_of(responses: Responses, model: Model, n_nodes: int = 61) -> tuple[Problem, Mode]:
     problem = Problem(responses, model)
-    return problem, find_modes(problem.posterior(n_nodes), starts(1), np.random.default_rng(0))[0]
+    posterior = problem.posterior(n_nodes)
+    return problem, find_modes(posterior, starts(1, posterior), np.random.default_rng(0))[0]
 
 
 @pytest.mark.parametrize("name", TRUTHS)

@@ -21,7 +21,7 @@ def test_finds_orders_about_as_good_as_the_true_ones(seed: int) -> None:
     rank = np.asarray(truth.values["rank"], np.int64)
     true = climb(posterior, posterior.packing.pack(truth.values), {"rank": rank}, "truth")
     rng = np.random.default_rng(seed)
-    found = upright_start(posterior, find_modes(posterior, starts(2), rng), rng)
+    found = upright_start(posterior, find_modes(posterior, starts(2, posterior), rng), rng)
     print(f"{found.log_posterior - true.log_posterior:+.1f} against the search from the truth")
     assert found.log_posterior > true.log_posterior - 5.0
 
@@ -32,7 +32,7 @@ def test_an_empirical_order_is_the_same_wherever_the_search_begins(name: str) ->
     data = simulate("sprite", 80, 12, 4, kind="prior", seed=3).responses
     model = MODELS[name](order="empirical")
     posterior = Problem(data, model).posterior(61)
-    for begin in starts(5):
+    for begin in starts(5, posterior):
         for mode in find_modes(posterior, [begin], np.random.default_rng(0)):
             assert mode.ranks == {}
             again = posterior.evaluate(mode.x, posterior.packing.fixed_ranks)

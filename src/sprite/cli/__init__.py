@@ -20,7 +20,7 @@ class _Stoppable(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
-            print(f"sprite: {stop.args[0] if stop.args else 'stopped; nothing was written'}", file=sys.stderr)
+            print(f"sprite: {stop.args[0] if stop.args else 'stopped; no output was written'}", file=sys.stderr)
             sys.exit(130)
 
 

@@ -166,7 +166,7 @@ def _how_many(found: pd.DataFrame) -> list[str]:
     """What there is of each verdict, the most pressing first: the table may be longer than the screen."""
     about: dict[str, list[str]] = {}
     for line in found.to_dict("records"):
-        who = next((line[name] for name in ("question", "respondent") if isinstance(line[name], str)), "the test")
+        who = line["question"] or line["respondent"]
         about.setdefault(str(line["verdict"]), []).append(who)
     named = {verdict: list(dict.fromkeys(names)) for verdict, names in about.items()}
     return [

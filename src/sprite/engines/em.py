@@ -55,7 +55,7 @@ class EM(Engine):
         done = iter(range(total + 1))
         modes = find_modes(
             posterior,
-            starts(self.starts, bool(posterior.layout.correct.any())),
+            starts(self.starts, posterior),
             rng,
             lambda name: progress(next(done), total, f"search from {name} start"),
         )
@@ -85,10 +85,13 @@ class EM(Engine):
         return replace(run, x=draws, ranks=orders, covariance=covariance)
 
 
-def starts(number: int, keyed: bool = True) -> list[tuple[Begin, str]]:
-    """From the key, from scores, with a key also from scores that do not look at it, then random ones."""
+def starts(number: int, posterior: Posterior) -> list[tuple[Begin, str]]:
+    """From the key, from scores, with a key also from scores that do not look at it, then random ones.
+
+    Where the order of the options is an input there is no such third start: other scores could give another order.
+    """
     named: list[tuple[Begin, str]] = [("keyed", "keyed"), ("score", "score")]
-    if keyed:
+    if posterior.layout.correct.any() and not posterior.packing.fixed_ranks:
         named.append(("axis", "axis"))
     return (named + [("random", f"random {k}") for k in range(1, number)])[:number]
 

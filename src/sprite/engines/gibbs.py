@@ -70,7 +70,7 @@ class Gibbs(Engine):
         total = self.warmup + self.draws * self.thin
         modes = find_modes(
             posterior,
-            starts(self.starts, bool(posterior.layout.correct.any())),
+            starts(self.starts, posterior),
             rng,
             lambda name: progress(0, total, f"search from {name} start"),
         )

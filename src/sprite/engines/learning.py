@@ -157,7 +157,7 @@ class Ascent:
 def _search(problem: Problem, rng: np.random.Generator) -> tuple[Posterior, Mode]:
     """The best mode, the right way up, on a grid that is fine enough."""
     posterior = problem.posterior(NODES)
-    modes = find_modes(posterior, starts(STARTS, bool(posterior.layout.correct.any())), rng)
+    modes = find_modes(posterior, starts(STARTS, posterior), rng)
     mode, posterior, _ = on_fine_grid(posterior, upright_start(posterior, modes, rng))
     signs = reflection(problem.model, posterior.layout, posterior.packing)
     if signs is None:

@@ -39,7 +39,7 @@ def chain_starts(
     if kind == "prior":
         return [_from_prior(target, rng) for _ in range(chains)], []
     posterior = problem.posterior(61)
-    modes = find_modes(posterior, search_starts(3, bool(posterior.layout.correct.any())), rng)
+    modes = find_modes(posterior, search_starts(3, posterior), rng)
     points: list[tuple[Floats, Ranks]] = [
         (mode.x, mode.ranks)
         for mode in modes

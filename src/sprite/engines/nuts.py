@@ -81,7 +81,7 @@ class NUTS(Engine):
         total = self.chains * (self.warmup + self.draws)
         found = find_modes(
             posterior,
-            starts(self.starts, bool(posterior.layout.correct.any())),
+            starts(self.starts, posterior),
             rng,
             lambda name: progress(0, total, f"search from {name} start"),
         )

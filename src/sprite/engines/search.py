@@ -46,8 +46,6 @@ def find_modes(
         told("learned")
         modes.append(climb(posterior, *posterior.begin, "learned"))
     for kind, name in starts:
-        if kind == "axis" and posterior.packing.fixed_ranks:
-            continue  # where the order is an input, other scores must not give another one
         told(name)
         values = _values_at(posterior, kind, rng)
         ranks = {p.name: np.asarray(values[p.name], np.int64) for p in posterior.packing.discrete}
