@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -261,3 +262,31 @@ def test_codes_that_a_terminal_would_obey_are_shown_and_not_sent(tmp_path, capsy
     out, err = capsys.readouterr()
     assert r"\x1b[2J" in out
     assert "\x1b" not in out + err
+
+
+def test_a_second_file_is_told_its_option(capsys):
+    assert run("fit", "responses.csv", "key.csv") == 2
+    assert "--key FILE" in capsys.readouterr().err
+    assert run("report", "fit.nc", "key.csv") == 2
+    assert "--key" not in capsys.readouterr().err
+
+
+def test_ctrl_c_while_a_library_is_imported():
+    """Some turn the interruption into an error of their own."""
+    script = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, *others):
+        if name == "typer":
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt:
+                raise AttributeError("partially initialised module")
+
+sys.meta_path.insert(0, Interrupting())
+from sprite.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "sprite: stopped\n")

@@ -199,10 +199,35 @@ def test_a_title_above_the_header_of_a_spreadsheet(tmp_path: Path) -> None:
     assert "line" not in str(refused(frame))
 
 
-def test_errors_name_the_sheet_where_there_are_several(tmp_path: Path) -> None:
+@pytest.fixture
+def workbook(tmp_path: Path) -> Path:
+    """Answers in the first sheet, their key in the second."""
     path = tmp_path / "book.xlsx"
     with pd.ExcelWriter(path) as book:
         pd.DataFrame(EXAM[1:], columns=EXAM[0]).to_excel(book, sheet_name="Midterm", index=False)
-        pd.DataFrame({"question": ["Q.1"], "correct": ["1"]}).to_excel(book, sheet_name="Key", index=False)
+        key = {"question": EXAM[0][1:], "correct": EXAM[1][1:]}
+        pd.DataFrame(key).to_excel(book, sheet_name="Key", index=False)
+    return path
+
+
+def test_a_sheet_is_named_after_the_file(workbook: Path) -> None:
+    data = sprite.read(f"{workbook}#midterm", f"{workbook}#Key")
+    assert data.n_respondents == len(EXAM) - 1
+    assert data.correct.sum() == len(EXAM[0]) - 1
+    assert "sheet 'Midterm'" in data.notes[0]
+    missing = refused(f"{workbook}#Keys")
+    assert missing.found == "Keys"
+    assert "Midterm, Key" in missing.remedy
+
+
+def test_only_spreadsheets_have_sheets(tmp_path: Path) -> None:
+    path = put(tmp_path, EXAM)
+    assert "only of a spreadsheet" in str(refused(f"{path}#Key"))
+    odd = path.rename(tmp_path / "exam#2.csv")
+    assert sprite.read(odd).n_respondents == len(EXAM) - 1
+
+
+def test_errors_name_the_sheet_where_there_are_several(workbook: Path) -> None:
+    path = workbook
     assert str(refused(path, ignore="age")).startswith(f"{path}, sheet 'Midterm': ")
     assert "the first of 2 sheets with content" in sprite.read(path).notes[0]

@@ -13,8 +13,8 @@ from sprite.cli import asking, checking, comparing, fitting, pages, reproducing
 from sprite.core.errors import SpriteError, printable
 
 
-class _Stoppable(TyperGroup):
-    """Typer would end at Ctrl-C without a word."""
+class _Commands(TyperGroup):
+    """Commands that end at Ctrl-C with a word, and say where a second file belongs."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -22,11 +22,17 @@ class _Stoppable(TyperGroup):
         except KeyboardInterrupt as stop:
             print(f"sprite: {stop.args[0] if stop.args else 'stopped; no output was written'}", file=sys.stderr)
             sys.exit(130)
+        except Exception as error:  # usage errors have no public name in typer
+            command = getattr(getattr(error, "ctx", None), "command", None)
+            takes_key = any(option.name == "key" for option in getattr(command, "params", ()))
+            if takes_key and str(getattr(error, "message", "")).startswith("Got unexpected extra argument"):
+                error.message += ". A file beside the answers is named by its option: --key FILE"  # type: ignore[attr-defined]
+            raise
 
 
 app = typer.Typer(
     name="sprite",
-    cls=_Stoppable,
+    cls=_Commands,
     help="Models which option each respondent of a multiple-choice test chose.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

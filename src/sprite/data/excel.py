@@ -16,15 +16,15 @@ import pyarrow as pa
 
 from sprite.core.errors import InputError
 from sprite.data.columns import Column, from_arrow
-from sprite.data.sheet_process import BROKEN, EMPTY, MEMORY
+from sprite.data.sheet_process import ABSENT, BROKEN, EMPTY, MEMORY
 
 _CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from sprite.data.sheet_process import main; "
-_CHILD += "main(sys.argv[2])"
+_CHILD += "main(*sys.argv[2:])"
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The first sheet that holds anything."""
+    """One sheet of a spreadsheet."""
 
     names: tuple[str, ...]
     fetch: Callable[[Sequence[int]], list[Column]]
@@ -34,16 +34,17 @@ class Sheet:
     """The sheet's name as errors add it to the file's, where there are several."""
 
 
-def open_sheet(path: Path) -> Sheet:
-    """Read the first sheet with content; the first row with content is the header."""
+def open_sheet(path: Path, wanted: str = "") -> Sheet:
+    """Read the sheet of this name, or the first with content; the first row with content is the header."""
     if find_spec("python_calamine") is None:
         raise InputError(
             "this is a spreadsheet, and reading those needs python-calamine",
             file=str(path),
             remedy="Run: python -m pip install python-calamine, or save the sheet as CSV",
         )
-    about, columns = _read(path)
-    filled = int(about["filled"])
+    about, columns = _read(path, wanted)
+    sheets = about["sheets"]
+    several = len(sheets) > 1
 
     def fetch(wanted: Sequence[int]) -> list[Column]:
         return [from_arrow(columns[c]) for c in wanted]
@@ -52,16 +53,16 @@ def open_sheet(path: Path) -> Sheet:
         names=tuple(about["names"]),
         fetch=fetch,
         line=lambda row: int(about["top"]) + 2 + row,
-        about=f"spreadsheet, the first of {filled} sheets with content (move the one you want to the front)"
-        if filled > 1
+        about=f"spreadsheet, the first of {len(sheets)} sheets with content (for another: {path.name}#{sheets[1]})"
+        if several and not wanted
         else f"spreadsheet, sheet {about['sheet']!r}",
-        which=f", sheet {about['sheet']!r}" if filled > 1 else "",
+        which=f", sheet {about['sheet']!r}" if several else "",
     )
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[pa.DictionaryArray]]:
+def _read(path: Path, wanted: str) -> tuple[dict[str, Any], list[pa.DictionaryArray]]:
     """What the process found; where it failed, why."""
-    command = [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(path.resolve())]
+    command = [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(path.resolve()), wanted]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
         assert child.stdout is not None
         try:
@@ -73,6 +74,13 @@ def _read(path: Path) -> tuple[dict[str, Any], list[pa.DictionaryArray]]:
         return found
     if code == EMPTY:
         raise InputError("the spreadsheet is empty", file=str(path), remedy="Save the sheet with the table")
+    if found is not None and code == ABSENT:
+        raise InputError(
+            "no sheet with content has this name",
+            file=str(path),
+            found=wanted,
+            remedy=f"Name one of these after the #: {', '.join(found[0]['sheets'])}",
+        )
     if code == BROKEN:
         raise InputError(
             "this is neither a spreadsheet nor a text table, though it begins like a spreadsheet or a zip archive",

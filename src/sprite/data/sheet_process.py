@@ -1,4 +1,4 @@
-"""The first filled sheet of a spreadsheet, written to standard output: what `excel` runs in a process of its own.
+"""A sheet of a spreadsheet, written to standard output: what `excel` runs in a process of its own.
 
 A spreadsheet of a few kilobytes can ask for terabytes (one cell in the farthest corner, an archive that unpacks to
 a thousand times its size), and the library that reads it then ends its process. So that process is not the user's.
@@ -18,12 +18,12 @@ from sprite.data.cells import text_of
 MEMORY = 4 << 30
 """Bytes that reading a spreadsheet may take: enough for a million rows of forty columns."""
 SECONDS = 600
-EMPTY, BROKEN = 3, 4
-"""Exit codes: nothing in any sheet; not a spreadsheet."""
+EMPTY, BROKEN, ABSENT = 3, 4, 5
+"""Exit codes: nothing in any sheet; not a spreadsheet; no sheet of that name with content (names are sent)."""
 
 
-def main(path: str) -> None:
-    """Read within limits, and send."""
+def main(path: str, wanted: str = "") -> None:
+    """Read within limits, and send the sheet of this name, or the first with content."""
     _limit()
     import python_calamine as calamine
 
@@ -35,8 +35,13 @@ def main(path: str) -> None:
     filled = [(name, rows) for name, rows in sheets if rows]
     if not filled:
         sys.exit(EMPTY)
-    name, rows = filled[0]
-    send(rows, {"sheet": name, "filled": len(filled)}, sys.stdout.buffer)
+    names = [name for name, _ in filled]
+    called = [name for name in names if name == wanted] or [name for name in names if name.lower() == wanted.lower()]
+    if wanted and not called:
+        sys.stdout.buffer.write(_line({"names": [], "sheets": names}))
+        sys.exit(ABSENT)
+    name, rows = filled[names.index(called[0]) if wanted else 0]
+    send(rows, {"sheet": name, "sheets": names}, sys.stdout.buffer)
 
 
 def send(rows: Sequence[Sequence[object]], about: dict[str, object], stream: BinaryIO) -> None:

@@ -78,6 +78,7 @@ def open_source(source: object, *, separator: str | None = None, encoding: str |
 
 
 def _open_path(path: Path, separator: str | None, encoding: str | None) -> Source:
+    path, sheet_name = _sheet_of(path)
     file = str(path)
     head = _first_bytes(path)
     if not head:
@@ -86,9 +87,16 @@ def _open_path(path: Path, separator: str | None, encoding: str | None) -> Sourc
         found = tables.open_parquet(path)
         return Source(tuple(tidy(name) for name in found.names), found.fetch, lambda row: row + 1, found.about, file)
     if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        sheet = excel.open_sheet(path)
+        sheet = excel.open_sheet(path, sheet_name)
         names = tuple(tidy(name) for name in sheet.names)
         return Source(names, sheet.fetch, sheet.line, sheet.about, file + sheet.which)
+    if sheet_name:
+        raise InputError(
+            "a sheet can be named only of a spreadsheet",
+            file=file,
+            found=f"#{sheet_name}",
+            remedy="Leave out the # and what follows",
+        )
     for magic, kind in _STRANGERS.items():
         if head.lstrip().startswith(magic):
             raise InputError(
@@ -99,6 +107,12 @@ def _open_path(path: Path, separator: str | None, encoding: str | None) -> Sourc
     table = text.open_text(path, separator, encoding)
     names = tuple(tidy(name, guarded=True) for name in table.names)
     return Source(names, table.fetch, table.line, table.about, file, semicolons=table.separator == ";")
+
+
+def _sheet_of(path: Path) -> tuple[Path, str]:
+    """A file and, of BOOK.xlsx#SHEET, the name of a sheet; a file whose own name has a # is itself."""
+    book, _, sheet = str(path).rpartition("#")
+    return (Path(book), sheet) if book and sheet and not path.exists() and os.path.isfile(book) else (path, "")
 
 
 def _first_bytes(path: Path) -> bytes:
