@@ -110,6 +110,7 @@ def _facts(numbers: dict[str, Any], order: str) -> list[str]:
         bits += f" ({number(numbers['bits_lower'])} to {number(numbers['bits_upper'])})"
     if np.isfinite(numbers["bits_right_wrong"]):
         bits += f", of which {number(numbers['bits_right_wrong'])} remain if scored right or wrong"
+    bits += f"; {number(numbers['bits_here'])} among these respondents"
     return [*facts, bits, f"settled order: {order}"]
 
 
