@@ -58,21 +58,21 @@ class Survey:
     part: Part
     places: Floats
     """(rows, places, most entries of a row)."""
-    spread: Floats
-    """Around each place, as `places`."""
+    sharpness: Floats
+    """One over the spread around each place, as `places`."""
 
     def draw(self, rows: Ints, rng: np.random.Generator) -> Floats:
         """A place of each of these rows, moved a little: (..., most)."""
         which = rng.integers(self.places.shape[1], size=rows.shape)
         width = rng.choice(WIDTHS, p=SHARES, size=rows.shape)[..., None]
         noise = rng.standard_t(3.0, size=(*rows.shape, self.places.shape[2]))
-        return np.asarray(self.places[rows, which] + width * self.spread[rows, which] * noise)
+        return np.asarray(self.places[rows, which] + width * noise / self.sharpness[rows, which])
 
     def log_density(self, rows: Ints, at: Floats) -> Floats:
         """Log density of such draws, up to a constant; 0 where there is no row (-1)."""
         out = np.empty(rows.size)
         size = (self.part.own >= 0).sum(axis=1)
-        log_mixture(rows.ravel(), at.reshape(rows.size, -1), size, self.places, self.spread, WIDTHS, SHARES, out)
+        log_mixture(rows.ravel(), at.reshape(rows.size, -1), size, self.places, self.sharpness, WIDTHS, SHARES, out)
         return out.reshape(rows.shape)
 
     def scatter(self, x: Floats, rng: np.random.Generator) -> Floats:
@@ -122,7 +122,7 @@ class Survey:
         """Let these, (rows, places, entries), be the rows' places, each with the spread of those around it."""
         scale = np.maximum(places.std(axis=1, keepdims=True), 1e-3)
         self.places[rows] = places
-        self.spread[rows] = np.maximum(spread_around(places / scale, NEIGHBOURS) * scale, 0.1 * scale)
+        self.sharpness[rows] = 1.0 / (np.maximum(spread_around(places / scale, NEIGHBOURS), 0.1) * scale)
 
     def of_waverers(self, posterior: Posterior, visits: Floats) -> Survey | None:
         """The same for those options alone that chains have seen in places far apart; None if there is none."""
@@ -133,7 +133,7 @@ class Survey:
             return None
         fewer = Part.around(posterior, part.model, part.rows[waverers])
         same = np.searchsorted(part.rows, fewer.rows)
-        return Survey(fewer, self.places[same], self.spread[same])
+        return Survey(fewer, self.places[same], self.sharpness[same])
 
 
 def _normalised(log_weight: Floats) -> Floats:

@@ -17,6 +17,7 @@ from sprite.core.types import Floats, Ints
 from sprite.kernels.standing import Answers, Standing, is_tame, sum_up, weigh
 from sprite.kernels.sums import dot
 from sprite.kernels.vexp import exp_into, vexp
+from sprite.kernels.vlog import vlog
 
 _HUGE, _TINY = 1e100, 1e-100
 
@@ -102,7 +103,7 @@ def _rivals(answers: Answers, at: Standing, j: int, changing: int) -> tuple[Floa
             for k in range(n):
                 total[k] += vexp(line[k])
     for k in range(n):
-        total[k] = math.log(total[k])
+        total[k] = vlog(total[k])
     for r in range(first, last):
         line = logit[r - first]
         for k in range(n):
@@ -130,7 +131,7 @@ def _shares(
     # Log of one plus the odds of the option to its rivals, which is what the rivals lose; odds are logs here.
     now = logit[changing - answers.first[j]]
     for k in range(n):
-        before[k] = max(now[k], 0.0) + math.log1p(math.exp(-abs(now[k])))
+        before[k] = max(now[k], 0.0) + vlog(1.0 + vexp(-abs(now[k])))
     for c in range(len(new)):
         of_own, of_others = own[c], others[c]
         _draw(new[c], answers.nodes, odds)
@@ -213,7 +214,8 @@ def _move(
     _draw(new, answers.nodes, odds)
     for k in range(n):
         odds[k] = (odds[k] - top[k]) - total[k]
-        more[k] = math.log1p(math.exp(-abs(odds[k])))
+    for k in range(n):
+        more[k] = vlog(1.0 + vexp(-abs(odds[k])))
     for r in range(answers.first[j], answers.first[j + 1]):
         for k in range(n):
             line[k] = (
