@@ -136,11 +136,9 @@ def _block(parameter: Parameter) -> tuple[sparse.csc_array, Ints]:
         sizes = np.bincount(question, minlength=1)
         bases = [_plane(int(m)) for m in sizes if m > 0]
         owner = np.repeat(np.flatnonzero(sizes), sizes[sizes > 0] - 1)
-        return _diagonal(bases), owner
+        return sparse.csc_array(sparse.block_diag(bases) if bases else (0, 0)), owner
     if parameter.constraint == "increasing":
-        sizes = np.bincount(question, minlength=1)
-        sums = [np.tril(np.ones((m, m))) for m in sizes if m > 0]
-        return _diagonal(sums), question
+        return _summing(question), question
     return _picking(parameter), question[_free(parameter)]
 
 
@@ -150,8 +148,14 @@ def _rows(parameter: Parameter, size: int) -> Ints:
     return np.full(size, -1)
 
 
-def _diagonal(blocks: list[Floats]) -> sparse.csc_array:
-    return sparse.csc_array(sparse.block_diag(blocks) if blocks else (0, 0))
+def _summing(question: Ints) -> sparse.csc_array:
+    """Ones where an entry is summed into another of its question, itself or a later one."""
+    n = len(question)
+    end = np.searchsorted(question, question, side="right")
+    size = end - np.arange(n)
+    start = np.concatenate([[0], np.cumsum(size)])
+    into = np.arange(start[-1]) - np.repeat(start[:-1] - np.arange(n), size)
+    return sparse.csc_array((np.ones(len(into)), into, start), shape=(n, n))
 
 
 def _picking(parameter: Parameter) -> sparse.csc_array:

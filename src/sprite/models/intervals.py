@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr, ndtri
@@ -211,11 +213,13 @@ def swap_neighbours(
     )
 
 
+@lru_cache(maxsize=64)
 def _first_edge(layout: Layout) -> Ints:
     """Where each question's M + 1 edges begin (-inf, 0, gamma_2, ..., inf)."""
     return layout.first[:-1] + np.arange(layout.n_questions)
 
 
+@lru_cache(maxsize=64)
 def _gamma_edges(layout: Layout) -> Ints:
     """The edge of each gamma."""
     question = steps_of(layout, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -39,11 +40,13 @@ def random_ranks(layout: Layout, rng: np.random.Generator, on_top: Bools | None 
     return rank
 
 
+@lru_cache(maxsize=64)
 def steps_of(layout: Layout, fewer: int) -> Ints:
     """The question of each step, where a question has `fewer` steps than options (none below zero)."""
     return np.repeat(np.arange(layout.n_questions), np.maximum(layout.n_options - fewer, 0))
 
 
+@lru_cache(maxsize=64)
 def first_step(layout: Layout, fewer: int) -> Ints:
     """Where each question's steps begin, in the same numbering."""
     return np.concatenate([[0], np.cumsum(np.maximum(layout.n_options - fewer, 0))])
