@@ -67,29 +67,32 @@ def tables(everything: Sequence[Part], found: Sequence[tuple[Part, Result]]) -> 
         frame = standings([pair for pair in found if (pair[0].test_name in simulated) == fresh], usual)
         if len(frame):
             out[name] = Table(frame, _text(frame))
-    learned = _learned(found)
-    if learned is not None:
-        out["table1_learned"] = learned
+    out |= _learned(found)
     if "table1_simulated" in out:
         shapes = dict.fromkeys(test.shape for test in simulated.values() if isinstance(test, SimulatedTest))
         out["table1_paper"] = Table(_published(), _beside(out["table1_simulated"].frame, list(shapes)))
     return out
 
 
-def _learned(found: Sequence[tuple[Part, Result]]) -> Table | None:
-    """What a learned prior changes for each model, against the same model as it is by default."""
+def _learned(found: Sequence[tuple[Part, Result]]) -> dict[str, Table]:
+    """What a learned prior changes for each model, and how the models compare when all have learned theirs."""
     import pandas as pd
 
     frames = [standings(found, (name, f"{name}-learned")) for name in LEARNED]
     both = [f[f["engine"] == "em"] for f in frames if len(f) and f["model"].str.endswith("-learned").any()]
     if not both:
-        return None
+        return {}
     frame = pd.concat(both, ignore_index=True)
     columns = [
         (title, [f"{name}-learned" for name in names]) for title, names in _COLUMNS[: len(published.CONTESTANTS)]
     ]
     lines = frame[frame["model"].str.endswith("-learned")]
-    return Table(frame, shown(lines, columns, "em", change("log_loss")))
+    out = {"table1_learned": Table(frame, shown(lines, columns, "em", change("log_loss")))}
+    all_learned = standings(found, [f"{name}-learned" for name in LEARNED])
+    if len(all_learned):
+        text = shown(all_learned, [*columns, _COLUMNS[-1]], "em", with_difference("log_loss"))
+        out["table1_all_learned"] = Table(all_learned, text)
+    return out
 
 
 def _present(frame: pd.DataFrame) -> Columns:
