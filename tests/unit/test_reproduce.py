@@ -189,7 +189,9 @@ def test_who_takes_part():
 
 
 def test_full_study_has_the_patterns_it_promises():
-    parts = [p for p in table1.parts([], FULL) if isinstance(p, Contest) and p.contestant == "sprite"]
+    everything = [p for p in table1.parts([], FULL) if isinstance(p, Contest)]
+    assert {p.engine_name for p in everything if p.contestant == "gpcm-empirical"} == {"em"}  # not the paper's
+    parts = [p for p in everything if p.contestant == "sprite"]
     numbers = pd.DataFrame([(p.test_name, p.engine_name, p.repeat) for p in parts]).groupby([0, 1]).size()
     assert numbers["algebra test, sprite", "em"] == numbers["algebra test, sprite", "gibbs"] == 50
     assert numbers["university exam, nrm", "em"] == 50
