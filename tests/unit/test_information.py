@@ -28,7 +28,7 @@ def by_definition(posterior, table, scores):
         for r in responses.row[responses.start[i] : responses.start[i + 1]]:
             j = responses.question_of_row[r]
             columns = slice(packing.first[j], packing.first[j + 1])
-            score[:, columns] = scores[r, :, : columns.stop - columns.start]
+            score[:, columns] = scores[r, : columns.stop - columns.start].T
         centred = score - weight @ score
         total += (centred * weight[:, None]).T @ centred
     return total

@@ -170,6 +170,16 @@ def test_simulated_tests_have_the_papers_shapes_and_their_truths_order():
     np.testing.assert_array_equal(tests[3].responses.rank, tests[3].responses.layout.position)  # drawn in label order
 
 
+def test_draws_from_priors_are_tests_of_their_own():
+    exam, drawn = simulated_tests(published.TESTS)[0], simulated_tests(published.TESTS, "prior")[0]
+    assert (exam.name, drawn.name) == ("algebra test, sprite", "algebra test, sprite prior")
+    assert "kind" not in exam.identity  # results that were stored before there were priors stay valid
+    assert drawn.identity == {**exam.identity, "kind": "prior"}
+    known = simulate(Sprite(), 99, 34, 5, kind="prior", seed=2).responses
+    np.testing.assert_array_equal(drawn.at(2).responses.row, known.row)
+    assert drawn.at(2).responses.rank is not None  # the expert knows these, too
+
+
 def test_who_takes_part():
     fields = {
         test.ordered: [p.contestant for p in table1.parts([], replace(QUICK, shapes=(test.shape,))) if p.repeat == 1]
@@ -197,6 +207,10 @@ def test_full_study_has_the_patterns_it_promises():
     assert numbers["university exam, nrm", "em"] == 50
     assert 0 < numbers["university exam, nrm", "gibbs"] < 50  # 94,020 cells
     assert {p.task.share for p in parts} == {0.2}
+    assert numbers["probability, lord prior", "em"] == numbers["probability, lord prior", "gibbs"] == FULL.few
+    learned = [p for p in everything if p.contestant == "sprite-learned"]
+    assert {(p.engine_name, p.of.kind) for p in learned} == {("gibbs", "exam")}
+    assert {sum(p.test_name == name for p in learned) for name in {p.test_name for p in learned}} == {FULL.few}
 
 
 def test_contests_are_what_compare_does(tmp_path):
@@ -204,7 +218,7 @@ def test_contests_are_what_compare_does(tmp_path):
     data = simulate("sprite", 60, 6, 3, seed=4).responses
     save_folder(data, tmp_path / "exam")
     (test,) = real_tests(tmp_path)
-    settings = replace(QUICK, em=QUICKLY, patterns=3, large=1, patterns_of_large=0)
+    settings = replace(QUICK, em=QUICKLY, patterns=3, large=1, few=0)
     parts = contests([test], lambda _: ("sprite", "nrm"), settings)
     found = [(part, part.compute()) for part in parts]
     frame = standings(found, table1.UNORDERED)

@@ -22,7 +22,9 @@ DATA = ROOT.parent / "shared" / "data"
 COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'sprite'; from sprite.cli import main; main()", "reproduce"]
 WRITTEN = {
     "synthetic": {"synthetic.csv", "synthetic.md", "synthetic.svg"},
-    "table1": {"table2.csv", "table1_real.csv", "table1_simulated.md", "table1_paper.md", "table1_simulated_gibbs.svg"},
+    "table1": {"table2.csv", "table1_real.csv", "table1_simulated.md", "table1_paper.md", "table1_simulated_gibbs.svg"}
+    | {"table1_learned.md", "table1_all_learned.md", "table1_simulated_learned.csv", "table1_simulated_all_learned.md"}
+    | {"table1_prior.md", "table1_prior_gibbs.svg"},
     "order": {"order_loss.csv", "order_agreement.md", "order_loss_em.svg", "order_agreement.svg"},
     "information": {"information.csv", "short_form.md", "information_exam_simulated.svg"},
 }
@@ -60,6 +62,10 @@ def test_all_of_it_is_written(everything):
     assert set(simulated["engine"]) == {"em", "gibbs"}
     assert {"sprite", "ord", "lord", "nrm", "gpcm", "gpcm-empirical", "baseline"} == set(simulated["model"])
     assert simulated["test"].nunique() == 8  # two shapes, each under four truths
+    assert pd.read_csv(everything / "table1_prior.csv")["test"].nunique() == 8
+    learned = pd.read_csv(everything / "table1_simulated_all_learned.csv")
+    assert set(learned["engine"]) == {"gibbs"}
+    assert learned["test"].nunique() == 8
 
 
 def test_learned_orders_share_their_contests_with_the_table(everything):

@@ -40,7 +40,7 @@ def question_information(posterior: Posterior, x: Floats, ranks: Ranks | None = 
     counts = expected_counts(responses.start, responses.row, table, posterior.grid.log_weight)[1]
     scores = _row_scores(posterior, blocks, x, ranks)
     information = curvature(posterior, blocks, x, counts, ranks)
-    np.subtract.at(information, layout.question, np.swapaxes(scores, 1, 2) @ (counts[:, :, None] * scores))
+    np.subtract.at(information, layout.question, (counts[:, None] * scores) @ np.swapaxes(scores, 1, 2))
     for mean in mean_scores(posterior, table, scores):
         own = blocks.spread(mean)
         information += np.einsum("iqa,iqb->qab", own, own, optimize=True)
@@ -51,9 +51,9 @@ def question_information(posterior: Posterior, x: Floats, ranks: Ranks | None = 
 
 
 def _row_scores(posterior: Posterior, blocks: Blocks, x: Floats, ranks: Ranks | None) -> Floats:
-    """Derivative of each row's log probability at each node in its question's entries of x: (rows, nodes, D)."""
+    """Derivative of each row's log probability in its question's entries of x at each node: (rows, D, nodes)."""
     shift = STEP * (blocks.place == np.arange(blocks.size)[:, None])
-    out = np.empty((posterior.layout.n_rows, posterior.grid.n_nodes, blocks.size))
+    out = np.empty((posterior.layout.n_rows, blocks.size, posterior.grid.n_nodes))
     for p, step in enumerate(shift):
-        out[:, :, p] = (posterior.table(x + step, ranks) - posterior.table(x - step, ranks)) / (2 * STEP)
+        out[:, p] = (posterior.table(x + step, ranks) - posterior.table(x - step, ranks)) / (2 * STEP)
     return out

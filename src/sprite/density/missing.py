@@ -22,8 +22,8 @@ def missing_information(posterior: Posterior, table: Floats, counts: Floats, sco
 
     A covariance is a second moment less a squared mean. The second moments of all respondents together need only how
     many of them, at each node, chose each pair of options: one addition a pair and node, whatever the number of
-    parameters. The squared means are one matrix product. `scores` is each row's derivative at each node in its
-    question's entries of x, (rows, nodes, D); `counts` are the expected counts.
+    parameters. The squared means are one matrix product. `scores` is each row's derivative in its question's entries
+    of x at each node, (rows, D, nodes); `counts` are the expected counts.
     """
     packing, layout = posterior.packing, posterior.layout
     out = np.zeros((packing.n_free, packing.n_free))
@@ -35,13 +35,13 @@ def missing_information(posterior: Posterior, table: Floats, counts: Floats, sco
             for j in range(first, last):
                 own = slice(layout.first[j] - layout.first[first], layout.first[j + 1] - layout.first[first])
                 mine = slice(packing.first[j], packing.first[j + 1])
-                block = _moments(pairs[:, own], scores[:, low:], j, layout, packing)
+                block = _moments(pairs[:, own], scores[:, :, low:], j, layout, packing)
                 out[mine] += block
                 out[:, mine] += block.T
     for j in range(layout.n_questions):
         own, mine = slice(layout.first[j], layout.first[j + 1]), slice(packing.first[j], packing.first[j + 1])
-        score = scores[own, :, : mine.stop - mine.start]
-        out[mine, mine] += np.einsum("rk,rka,rkb->ab", counts[own], score, score, optimize=True)
+        score = scores[own, : mine.stop - mine.start]
+        out[mine, mine] += np.einsum("rk,rak,rbk->ab", counts[own], score, score, optimize=True)
     return out
 
 
@@ -94,11 +94,11 @@ def _moments(pairs: Floats, scores: Floats, j: int, layout: Layout, packing: Pac
     """Second moments of question j's entries with those of all later questions: (entries of j, n_free)."""
     own, size = slice(layout.first[j], layout.first[j + 1]), packing.first[j + 1] - packing.first[j]
     here = np.moveaxis(pairs, 0, 2).reshape(pairs.shape[1], layout.n_rows, -1)
-    n = min(here.shape[2], scores.shape[1])
+    n = min(here.shape[2], scores.shape[2])
     # Questions that nobody was asked together with this one have nothing to add, and may be most of them.
     seen = np.flatnonzero(here[:, :, :n].any(axis=(0, 2)))
-    one = np.einsum("rsk,rka->ask", here[:, seen, :n], scores[own, :n, :size], optimize=True)
-    both = np.einsum("ask,skb->sab", one, scores[seen, :n], optimize=True)
+    one = np.einsum("rsk,rak->ask", here[:, seen, :n], scores[own, :size, :n], optimize=True)
+    both = np.einsum("ask,sbk->sab", one, scores[seen, :, :n], optimize=True)
     by_question = np.zeros((layout.n_questions, *both.shape[1:]))
     np.add.at(by_question, layout.question[seen], both)
     place = np.arange(packing.n_free) - packing.first[packing.question]

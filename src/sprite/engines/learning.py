@@ -7,6 +7,7 @@ is found, they go on from there.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -29,6 +30,8 @@ ROUNDS = 3
 STARTS = 3
 STEPS = 40
 """Evaluations of the evidence in each round, at most."""
+PATIENCE = 10
+"""Evaluations without a gain after which a round ends: where the mode jumps, no line search finds a way on."""
 NODES = 31
 """Nodes of the grid to begin with; it is refined until the log likelihood no longer moves."""
 BETTER = 0.1
@@ -68,6 +71,10 @@ def learn(problem: Problem, rng: np.random.Generator, progress: Progress) -> Lea
     return Learned(replace(problem, model=_rounded(problem.model)), given, evidence, _messages(problem.model))
 
 
+class _StuckError(Exception):
+    """Ends a round in which nothing is gained any more."""
+
+
 class Ascent:
     """Climbs the evidence as a function of y, the hyperparameters in units that move it about equally.
 
@@ -88,7 +95,7 @@ class Ascent:
         self.shift = np.zeros((len(self.ranges), len(mode.x)))
         """How far the mode moves with each entry of y."""
         self.evidence = -np.inf
-        self.steps = 0
+        self.steps = self.best_step = 0
 
     @property
     def model(self) -> Model:
@@ -97,14 +104,15 @@ class Ascent:
 
     def run(self) -> None:
         """Climb until a step gains next to nothing."""
-        minimize(
-            self.downhill,
-            self.y,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=Bounds(self.lower, self.upper),
-            options={"maxfun": STEPS, "ftol": 0.01 * BETTER / self.level, "gtol": 0.02},
-        )
+        with suppress(_StuckError):
+            minimize(
+                self.downhill,
+                self.y,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=Bounds(self.lower, self.upper),
+                options={"maxfun": STEPS, "ftol": 0.01 * BETTER / self.level, "gtol": 0.02},
+            )
 
     def downhill(self, y: Floats) -> tuple[float, Floats]:
         """Minus the log evidence and its gradient."""
@@ -120,9 +128,11 @@ class Ascent:
             by = mode_shift(posterior, moved, x, self.ranks, metric)
             gradient[k] = (log_evidence(moved, x + by, self.ranks)[0] - evidence) / step
             shift[k] = by / step
-        if evidence > self.evidence:
-            self.evidence, self.x, self.y, self.shift = evidence, x, y.copy(), shift
         self.steps += 1
+        if evidence > self.evidence:
+            self.evidence, self.x, self.y, self.shift, self.best_step = evidence, x, y.copy(), shift, self.steps
+        elif self.steps - self.best_step >= PATIENCE:
+            raise _StuckError
         self.progress(min(self.steps, STEPS), STEPS, f"learning the prior: log evidence {self.evidence:.1f}")
         return -evidence, -gradient
 

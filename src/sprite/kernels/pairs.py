@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from sprite.core.types import Floats, Ints, Rows
+from sprite.kernels.sums import dot
 from sprite.kernels.threads import get_threads, run, split
 
 TILE = 8
@@ -64,10 +65,10 @@ def _add_pair_counts(start: Ints, row: Rows, weight: Floats, low: int, high: int
 def expected_scores(start: Ints, row: Rows, weight: Floats, scores: Floats, column: Ints, size: int) -> Floats:
     """Each respondent's expected score, (respondents, size).
 
-    `scores` is each row's derivative at each node in its question's entries, (rows, nodes, D), padded with zeros;
+    `scores` is each row's derivative in its question's entries at each node, (rows, D, nodes), padded with zeros;
     `column` is where the entries of each row's question begin.
     """
-    out = np.zeros((len(start) - 1, size + scores.shape[2]))  # a short question's padding lies beyond its entries
+    out = np.zeros((len(start) - 1, size + scores.shape[1]))  # a short question's padding lies beyond its entries
 
     def task(low: int, high: int) -> None:
         _expected_scores(start, row, weight, scores, column, low, high, out)
@@ -76,23 +77,19 @@ def expected_scores(start: Ints, row: Rows, weight: Floats, scores: Floats, colu
     return out[:, :size]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, error_model="numpy")
 def _expected_scores(
     start: Ints, row: Rows, weight: Floats, scores: Floats, column: Ints, low: int, high: int, out: Floats
 ) -> None:
-    nodes, size = scores.shape[1], scores.shape[2]
-    mean = np.empty(size)
+    size, nodes = scores.shape[1], scores.shape[2]
     for i in range(low, high):
         left, right = 0, nodes
         while left < right and weight[i, left] == 0.0:
             left += 1
         while right > left and weight[i, right - 1] == 0.0:
             right -= 1
+        mass = weight[i, left:right]
         for answer in range(start[i], start[i + 1]):
             r = row[answer]
-            mean[:] = 0.0
-            for k in range(left, right):
-                for d in range(size):
-                    mean[d] += weight[i, k] * scores[r, k, d]
             for d in range(size):
-                out[i, column[r] + d] += mean[d]
+                out[i, column[r] + d] += dot(mass, scores[r, d, left:right])

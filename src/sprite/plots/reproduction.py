@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _STANDINGS = {
     "table1_real": "Log loss of hidden answers, tests given",
     "table1_simulated": "Log loss of hidden answers, by shape and truth",
+    "table1_simulated_all_learned": "Log loss of hidden answers with learned priors, by shape and truth",
+    "table1_prior": "Log loss of hidden answers, by shape and prior",
     "order_loss": "Log loss with given and with learned orders",
 }
 

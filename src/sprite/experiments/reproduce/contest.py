@@ -91,14 +91,16 @@ class Contest(Trial):
 
 
 def contests(tests: Iterable[AnyTest], names: Callable[[AnyTest], Sequence[str]], settings: Settings) -> list[Part]:
-    """Every pattern of every test with EM, and the baseline.
+    """Every pattern of every test with EM, with the full posterior, and the baseline.
 
-    What takes long has fewer patterns: learned priors (which have EM alone), and the full posterior on large tests.
+    What takes long has fewer patterns: learned priors, and the full posterior on large tests. A learned prior meets
+    real tests by EM and simulated ones, where respondents are few and the mode predicts badly, by the full posterior.
     Of simulated tests there are many more than of real ones: contestants of our own meet them with EM alone.
     """
     out: list[Part] = []
     for test in tests:
-        fewer = settings.patterns_of_large if test.cells >= settings.large else settings.patterns
+        by_gibbs = settings.few if test.cells >= settings.large else settings.patterns
+        with_learned = min(by_gibbs, settings.few if test.fresh else settings.patterns_of_learned)
         for repeat in range(settings.patterns):
             drawn = test.at(repeat)
 
@@ -108,9 +110,11 @@ def contests(tests: Iterable[AnyTest], names: Callable[[AnyTest], Sequence[str]]
             for name in names(test):
                 model = model_called(name)
                 learned = model.prior == "learned"
-                if not learned or repeat < min(fewer, settings.patterns_of_learned):
+                if learned and repeat < with_learned:
+                    out.append(on(model, settings.predicting if test.fresh else settings.em, name))
+                if not learned:
                     out.append(on(model, settings.em, name))
-                if not learned and repeat < fewer and not (test.fresh and name in OWN):
+                if not learned and repeat < by_gibbs and not (test.fresh and name in OWN):
                     out.append(on(model, settings.predicting, name))
             out.append(on(None, settings.em, BASELINE))
     return out

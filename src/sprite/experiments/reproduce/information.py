@@ -72,10 +72,10 @@ def sprites_of(fitted: Fit, question: str) -> dict[str, Any]:
 
 
 def parts(tests: Sequence[AnyTest], settings: Settings) -> list[Part]:
-    """A ranking of every test by EM, by the full posterior too unless it is large, and short forms by EM."""
+    """A ranking of every test by EM and by the full posterior, and short forms by EM."""
     out: list[Part] = []
     for test in tests:
-        engines: list[Engine] = [settings.em] + ([settings.predicting] if test.cells < settings.large else [])
+        engines: tuple[Engine, ...] = (settings.em, settings.predicting)
         out += [Ranking(test, engine, 0) for engine in engines]
         out += [
             ShortForm(test, settings.em, repeat, settings.form, settings.random_forms)
@@ -85,7 +85,7 @@ def parts(tests: Sequence[AnyTest], settings: Settings) -> list[Part]:
 
 
 def tables(found: Sequence[tuple[Part, Result]]) -> dict[str, Table]:
-    """The ranking, the extreme questions of each test (by the full posterior where there is one), and short forms."""
+    """The ranking, the extreme questions of each test (by the full posterior where it was run), and short forms."""
     import pandas as pd
 
     rankings = [(part, result) for part, result in found if isinstance(part, Ranking)]

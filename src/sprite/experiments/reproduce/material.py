@@ -19,7 +19,7 @@ from sprite.density.grid import grid_for
 from sprite.density.packing import Packing
 from sprite.experiments.reproduce.published import PaperTest
 from sprite.experiments.store import fingerprint
-from sprite.models.base import Model
+from sprite.models.base import Kind, Model
 from sprite.models.gpcm import GPCM
 from sprite.models.lord import LORD
 from sprite.models.nrm import NRM
@@ -58,17 +58,20 @@ class RealTest:
 
 @dataclass(frozen=True)
 class SimulatedTest:
-    """A test of one of the paper's shapes, drawn from a model such that it looks like an exam."""
+    """A test of one of the paper's shapes, drawn from a model such that it looks like an exam, or from its prior."""
 
     shape: PaperTest
     truth: Model
+    kind: Kind = "exam"
     seed: int = 0
     fresh: bool = True
 
     @property
     def name(self) -> str:
         """The shape and whose truth it is; a test that stands for a real one goes by its own name."""
-        return f"{self.shape.name}, {self.truth.name}" if self.fresh else self.shape.name
+        if not self.fresh:
+            return self.shape.name
+        return f"{self.shape.name}, {self.truth.name}" + " prior" * (self.kind == "prior")
 
     @property
     def ordered(self) -> bool:
@@ -85,7 +88,8 @@ class SimulatedTest:
         """The recipe, which tells the answers before they are made."""
         shape = self.shape
         sizes = [shape.questions, shape.respondents, shape.options, shape.observed, shape.ordered]
-        return {"truth": repr(self.truth), "sizes": sizes, "seed": self.seed}
+        recipe = {"truth": repr(self.truth), "sizes": sizes, "seed": self.seed}
+        return recipe if self.kind == "exam" else {**recipe, "kind": self.kind}
 
     @property
     def responses(self) -> Responses:
@@ -124,11 +128,11 @@ def stand_ins() -> list[SimulatedTest]:
     return [SimulatedTest(exam, Sprite(), fresh=False), SimulatedTest(scale, ORD(order="label"), fresh=False)]
 
 
-def simulated_tests(shapes: tuple[PaperTest, ...]) -> list[SimulatedTest]:
+def simulated_tests(shapes: tuple[PaperTest, ...], kind: Kind = "exam") -> list[SimulatedTest]:
     """Each shape under the truth of each model: ORD where the order is known, LORD where not; GPCM in label order."""
     truths: list[Model] = [Sprite(), NRM(), GPCM(order="label")]
     return [
-        SimulatedTest(shape, truth)
+        SimulatedTest(shape, truth, kind)
         for shape in shapes
         for truth in (truths[0], ORD() if shape.ordered else LORD(), *truths[1:])
     ]
@@ -148,9 +152,8 @@ def _read(place: Path) -> RealTest:
 @lru_cache(maxsize=4)
 def _drawn(test: SimulatedTest) -> Responses:
     shape = test.shape
-    made = simulate(
-        test.truth, shape.respondents, shape.questions, shape.options, observed=shape.observed, seed=test.seed
-    )
+    sizes = (shape.respondents, shape.questions, shape.options)
+    made = simulate(test.truth, *sizes, kind=test.kind, observed=shape.observed, seed=test.seed)
     return replace(made.responses, rank=true_order(made) if shape.ordered else None)
 
 

@@ -106,8 +106,8 @@ def parts(tests: Sequence[AnyTest], settings: Settings) -> list[Part]:
         )
     out = contests(ordered, lambda test: (GIVEN, *LEARNED), settings)
     for test in ordered:
-        engines: list[Engine] = [replace(settings.em, standard_errors=True)]  # how settled a pair is takes draws
-        engines += [settings.predicting] if test.cells < settings.large else []
+        # How settled a pair is takes draws.
+        engines: tuple[Engine, ...] = (replace(settings.em, standard_errors=True), settings.predicting)
         out += [Agreement(test, engine, 0, name) for engine in engines for name in LEARNED]
     return out
 

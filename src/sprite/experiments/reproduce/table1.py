@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sprite.experiments.compare import BASELINE
@@ -34,7 +35,7 @@ ORDERED = ("sprite", "ord", "nrm", "gpcm")
 UNORDERED = ("sprite", "lord", "nrm", "gpcm", "gpcm-empirical")
 """Who takes part: GPCM in the given or else in label order, as in the paper; by mean rest score beside it."""
 LEARNED = ("sprite", "ord", "lord", "nrm", "gpcm")
-"""Who takes part a second time, on real tests, with a prior learned from the answers."""
+"""Who takes part a second time with a prior learned from the answers."""
 _COLUMNS: Columns = (
     ("SPRITE", ("sprite",)),
     ("(L)ORD", ("ord", "lord")),
@@ -46,52 +47,75 @@ _COLUMNS: Columns = (
 """The paper's columns first."""
 _ABOUT = ("test", "questions", "respondents", "options", "ordered", "observed")
 _ENGINES = {"em": "posterior mode by EM", "gibbs": "full posterior by Gibbs"}
+_MEASURES = {
+    "table1_real": ("error", "log_loss", "brier"),
+    "table1_simulated": ("error", "log_loss", "brier"),
+    "table1_prior": ("error", "log_loss"),
+}
+"""Tables of contests, and the scores that are shown of each; the files have all of them."""
 
 
 def parts(tests: Sequence[AnyTest], settings: Settings) -> list[Part]:
-    """The contests on the tests given, and on simulated ones of the paper's shapes."""
+    """The contests on the tests given and on simulated ones of the paper's shapes: exams, and draws from priors.
 
-    def names(test: AnyTest) -> Sequence[str]:
-        usual = ORDERED if test.ordered else UNORDERED
-        return usual if test.fresh else (*usual, *(f"{name}-learned" for name in usual if name in LEARNED))
+    Under a draw from a model's prior nothing predicts better, on average, than that model's full posterior: there the
+    engines are on trial as well as the models, and a learned prior has nothing to learn.
+    """
 
-    return contests([*tests, *simulated_tests(settings.shapes)], names, settings)
+    def usual(test: AnyTest) -> Sequence[str]:
+        return ORDERED if test.ordered else UNORDERED
+
+    def twice(test: AnyTest) -> Sequence[str]:
+        return (*usual(test), *(f"{name}-learned" for name in usual(test) if name in LEARNED))
+
+    exams = contests([*tests, *simulated_tests(settings.shapes)], twice, settings)
+    from_priors = simulated_tests(settings.shapes, "prior")
+    return exams + contests(from_priors, usual, replace(settings, patterns=settings.few))
 
 
 def tables(everything: Sequence[Part], found: Sequence[tuple[Part, Result]]) -> dict[str, Table]:
-    """Both tables, the first apart for the tests given and for simulated ones."""
+    """Both tables, the first apart for the tests given, for simulated exams and for draws from priors."""
     out = {"table2": _description(everything)}
-    simulated = {part.of.name: part.of for part in everything if isinstance(part, Contest) and part.of.fresh}
     usual = list(dict.fromkeys((*ORDERED, *UNORDERED)))
-    for name, fresh in (("table1_real", False), ("table1_simulated", True)):
-        frame = standings([pair for pair in found if (pair[0].test_name in simulated) == fresh], usual)
+    own = {name: [pair for pair in found if _table_of(pair[0]) == name] for name in _MEASURES}
+    for name, measures in _MEASURES.items():
+        frame = standings(own[name], usual)
         if len(frame):
-            out[name] = Table(frame, _text(frame))
-    out |= _learned(found)
+            out[name] = Table(frame, _text(frame, measures))
+    out |= _learned("table1", own["table1_real"], "em")
+    out |= _learned("table1_simulated", own["table1_simulated"], "gibbs")
     if "table1_simulated" in out:
-        shapes = dict.fromkeys(test.shape for test in simulated.values() if isinstance(test, SimulatedTest))
+        simulated = [part.of for part in everything if isinstance(part, Contest)]
+        shapes = dict.fromkeys(test.shape for test in simulated if isinstance(test, SimulatedTest) and test.fresh)
         out["table1_paper"] = Table(_published(), _beside(out["table1_simulated"].frame, list(shapes)))
     return out
 
 
-def _learned(found: Sequence[tuple[Part, Result]]) -> dict[str, Table]:
+def _table_of(part: Part) -> str:
+    """The table that shows it."""
+    if not (isinstance(part, Contest) and isinstance(part.of, SimulatedTest) and part.of.fresh):
+        return "table1_real"
+    return "table1_simulated" if part.of.kind == "exam" else "table1_prior"
+
+
+def _learned(name: str, found: Sequence[tuple[Part, Result]], engine: str) -> dict[str, Table]:
     """What a learned prior changes for each model, and how the models compare when all have learned theirs."""
     import pandas as pd
 
-    frames = [standings(found, (name, f"{name}-learned")) for name in LEARNED]
-    both = [f[f["engine"] == "em"] for f in frames if len(f) and f["model"].str.endswith("-learned").any()]
+    frames = [standings(found, (model, f"{model}-learned")) for model in LEARNED]
+    both = [f[f["engine"] == engine] for f in frames if len(f) and f["model"].str.endswith("-learned").any()]
     if not both:
         return {}
     frame = pd.concat(both, ignore_index=True)
     columns = [
-        (title, [f"{name}-learned" for name in names]) for title, names in _COLUMNS[: len(published.CONTESTANTS)]
+        (title, [f"{model}-learned" for model in models]) for title, models in _COLUMNS[: len(published.CONTESTANTS)]
     ]
     lines = frame[frame["model"].str.endswith("-learned")]
-    out = {"table1_learned": Table(frame, shown(lines, columns, "em", change("log_loss")))}
-    all_learned = standings(found, [f"{name}-learned" for name in LEARNED])
+    out = {f"{name}_learned": Table(frame, shown(lines, columns, engine, change("log_loss")))}
+    all_learned = standings(found, [f"{model}-learned" for model in LEARNED])
     if len(all_learned):
-        text = shown(all_learned, [*columns, _COLUMNS[-1]], "em", with_difference("log_loss"))
-        out["table1_all_learned"] = Table(all_learned, text)
+        text = shown(all_learned, [*columns, _COLUMNS[-1]], engine, with_difference("log_loss"))
+        out[f"{name}_all_learned"] = Table(all_learned, text)
     return out
 
 
@@ -100,19 +124,18 @@ def _present(frame: pd.DataFrame) -> Columns:
     return [(title, names) for title, names in _COLUMNS if set(frame["model"]) & set(names)]
 
 
-def _text(frame: pd.DataFrame) -> str:
+def _text(frame: pd.DataFrame, measures: Sequence[str]) -> str:
     columns = _present(frame)
+    ways = {
+        "error": ("Error, {}** (deviation over patterns)", with_deviation("error")),
+        "log_loss": (f"Log loss, {{}}**, of SPRITE; for the others {DIFFERENCE}", with_difference("log_loss")),
+        "brier": ("Brier score, {}**", plain("brier")),
+    }
     out = []
     for engine, words in _ENGINES.items():
         if engine in set(frame["engine"]):
-            out += [
-                f"**Error, {words}** (deviation over patterns)\n",
-                shown(frame, columns, engine, with_deviation("error")),
-                f"**Log loss, {words}**, of SPRITE; for the others {DIFFERENCE}\n",
-                shown(frame, columns, engine, with_difference("log_loss")),
-                f"**Brier score, {words}**\n",
-                shown(frame, columns, engine, plain("brier")),
-            ]
+            for title, way in (ways[measure] for measure in measures):
+                out += [f"**{title.format(words)}\n", shown(frame, columns, engine, way)]
     return "\n".join(out)
 
 
