@@ -26,6 +26,18 @@ def test_finds_orders_about_as_good_as_the_true_ones(seed: int) -> None:
     assert found.log_posterior > true.log_posterior - 5.0
 
 
+def test_options_nobody_chose_may_stand_on_top() -> None:
+    """Half of the options here. With all of them lowest, every start ended 200 and more below where the truth leads."""
+    responses, truth = simulate(LORD(), 44, 143, 11, kind="prior", observed=0.51, seed=0)
+    assert (responses.count == 0).mean() > 0.5
+    posterior = Problem(responses, LORD()).posterior(61)
+    rank = np.asarray(truth.values["rank"], np.int64)
+    true = climb(posterior, posterior.packing.pack(truth.values), {"rank": rank}, "truth")
+    found = find_modes(posterior, starts(3, posterior), np.random.default_rng(0))
+    print([f"{mode.start} {mode.log_posterior - true.log_posterior:+.1f}" for mode in found])
+    assert found[0].log_posterior > true.log_posterior - 150.0
+
+
 @pytest.mark.parametrize("name", ["gpcm", "ord"])
 def test_an_empirical_order_is_the_same_wherever_the_search_begins(name: str) -> None:
     """Of a test whose key says nothing, so that scores with and without it differ."""

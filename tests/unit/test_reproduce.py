@@ -218,7 +218,7 @@ def test_contests_are_what_compare_does(tmp_path):
     data = simulate("sprite", 60, 6, 3, seed=4).responses
     save_folder(data, tmp_path / "exam")
     (test,) = real_tests(tmp_path)
-    settings = replace(QUICK, em=QUICKLY, patterns=3, large=1, few=0)
+    settings = replace(QUICK, em=QUICKLY, patterns=3, large=1, patterns_of_large=0)
     parts = contests([test], lambda _: ("sprite", "nrm"), settings)
     found = [(part, part.compute()) for part in parts]
     frame = standings(found, table1.UNORDERED)

@@ -18,7 +18,7 @@ from sprite.density.grid import grid_for
 from sprite.density.packing import Packing
 from sprite.kernels.metropolis import answer_sums, impute, take_columns, take_rows, tally
 from sprite.models.base import Model, Values
-from sprite.models.intervals import swap_neighbours
+from sprite.models.intervals import move_option
 from sprite.models.sprite import Sprite
 from sprite.result.orientation import ENOUGH_FOR_A_SIGN, option_means
 
@@ -209,7 +209,7 @@ class Chain:
         """
         target, layout, packing = self.target, self.target.layout, self.target.packing
         lower = np.floor(self.rng.random(layout.n_questions) * np.maximum(layout.n_options - 1, 1)).astype(np.int64)
-        values, log_jacobian = swap_neighbours(self.values, lower, target.variance, layout)
+        values, log_jacobian = move_option(self.values, lower, lower + 1, target.variance, layout)
         possible = np.isfinite(log_jacobian)
         x = np.where(possible[packing.question], packing.pack(values), self.x)
         ranks = {"rank": np.asarray(values["rank"], np.int64)}

@@ -15,7 +15,7 @@ from sprite.core.types import Bools, Floats, Ints
 from sprite.density.blocks import Metric
 from sprite.density.posterior import Posterior
 from sprite.kernels.sprites import move_sprites
-from sprite.models.intervals import swap_neighbours
+from sprite.models.intervals import move_option
 
 TARGET = 0.9
 """Acceptance, at the median over chains, that the step sizes are adapted to: longer steps turn back on themselves."""
@@ -118,11 +118,19 @@ def refresh(posterior: Posterior, state: State, rng: np.random.Generator) -> Flo
     return probability
 
 
-def swap_ranks(posterior: Posterior, state: State, rng: np.random.Generator) -> Floats:
-    """Exchange two neighbouring options of every question such that each keeps its share of the respondents."""
+def reorder(posterior: Posterior, state: State, far: bool, rng: np.random.Generator) -> Floats:
+    """Take one option of every question past its neighbour, or `far`: to any place, each keeping its share of answers.
+
+    Either way there and back are proposed equally often.
+    """
     layout, packing, model = posterior.layout, posterior.packing, posterior.model
-    lower = (rng.random(state.value.shape) * np.maximum(layout.n_options - 1, 1)).astype(np.int64)
-    values, log_jacobian = swap_neighbours(packing.unpack(state.x, state.ranks), lower, model.ability[1], layout)
+    first, second = rng.random((2, *state.value.shape))
+    places = np.maximum(layout.n_options - 1, 1)
+    lower = (first * places).astype(np.int64)
+    source = (first * layout.n_options).astype(np.int64) if far else lower
+    other = (second * places).astype(np.int64)
+    target = other + (other >= source) if far else lower + 1
+    values, log_jacobian = move_option(packing.unpack(state.x, state.ranks), source, target, model.ability[1], layout)
     x = np.where(np.isfinite(log_jacobian)[:, packing.question], packing.pack(values), state.x)
     ranks = {"rank": np.asarray(values["rank"], np.int64)}
     value, gradient = posterior.on_counts(x, state.drawn.counts, packing.unpack(x, ranks), state.drawn.nodes)

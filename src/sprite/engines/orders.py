@@ -10,7 +10,7 @@ import numpy as np
 from sprite.core.types import Bools, Floats, Ints
 from sprite.density.blocks import Blocks, Metric, curvature, metric_of
 from sprite.density.posterior import Conditionals
-from sprite.models.intervals import swap_neighbours
+from sprite.models.intervals import move_option
 
 GAIN = 1e-6
 """An order has to be better by this to be taken."""
@@ -63,8 +63,8 @@ def _swapped_once(
     gained = np.zeros(layout.n_questions, dtype=bool)
     for lower in range(int(layout.n_options.max()) - 1):
         at = np.full(layout.n_questions, lower)
-        values, log_jacobian = swap_neighbours(
-            packing.unpack(x, {"rank": rank}), at, conditionals.model.ability[1], layout
+        values, log_jacobian = move_option(
+            packing.unpack(x, {"rank": rank}), at, at + 1, conditionals.model.ability[1], layout
         )
         other = np.asarray(values["rank"], np.int64)
         possible = np.isfinite(log_jacobian)

@@ -9,7 +9,7 @@ import numpy as np
 from sprite.core.types import Floats, Ints
 from sprite.density.blocks import Metric
 from sprite.density.posterior import Posterior
-from sprite.engines.moves import Drawn, SpriteMoves, condition, hamiltonian, refresh, swap_ranks
+from sprite.engines.moves import Drawn, SpriteMoves, condition, hamiltonian, refresh, reorder
 from sprite.engines.upright import keep_upright, turned
 from sprite.kernels.draws import draw_counts, draw_nodes, node_counts
 from sprite.kernels.passes import log_likelihood
@@ -18,6 +18,8 @@ from sprite.models.sprite import Sprite
 
 Ranks = dict[str, Ints]
 Then = Callable[[int, Floats, Floats], None]
+OPTIONS_A_ROUND = 3
+"""Options of the longest question for each round of moves that change orders: many options need many moves."""
 
 
 def draw_abilities(
@@ -81,10 +83,12 @@ def sweep(
         refresh(posterior, state, rng)
         return *keep_upright(posterior, (x, ranks), (state.x, state.ranks)), None
     if ranks:
-        swap_ranks(posterior, state, rng)
+        reorder(posterior, state, False, rng)
     probability = hamiltonian(posterior, state, metric, step, leaps, rng)
     if ranks:
-        swap_ranks(posterior, state, rng)
+        for _ in range(max(1, int(posterior.layout.n_options.max()) // OPTIONS_A_ROUND)):
+            reorder(posterior, state, True, rng)
+            reorder(posterior, state, False, rng)
         return *keep_upright(posterior, (x, ranks), (state.x, state.ranks)), probability
     if anew:
         refresh(posterior, state, rng)

@@ -182,34 +182,49 @@ def _bounds(values: Values, layout: Layout) -> tuple[Floats, Floats]:
     return lower + shift, upper + shift
 
 
-def swap_neighbours(
-    values: Values, lower: Ints, variance: float, layout: Layout
+def move_option(
+    values: Values, source: Ints, target: Ints, variance: float, layout: Layout
 ) -> tuple[dict[str, NDArray[np.generic]], Floats]:
-    """Exchange the options of ranks `lower` and `lower` + 1, (..., Q), such that each keeps its share of respondents.
+    """Take the option of rank `source` to rank `target`, (..., Q), such that all keep their shares of respondents.
 
-    On the scale of population shares, F(bound) with F the distribution of ability plus noise, the two bins exchange
-    their widths, so that one bound moves; doing it again undoes it. Returns the values and the log of the Jacobian,
-    f(bound) / f(moved bound); questions with fewer options than that stay as they are, with -inf.
+    On the scale of population shares, F(bound) with F the distribution of ability plus noise, the option takes the
+    width of its bin along and those that it passes close up; the way back undoes it. Returns the values and the log of
+    the Jacobian, the product over bounds that move of f(bound) / f(moved bound); questions in which nothing can move
+    stay as they are, with -inf.
     """
     alpha, rank = np.asarray(values["alpha"], float), np.asarray(values["rank"], np.int64)
     scale = np.sqrt(1.0 + variance)
-    possible = lower + 1 < layout.n_options
-    at = _first_edge(layout) + np.where(possible, lower, 0)
-    last = layout.n_rows + layout.n_questions - 1
-    bounds = _edges(values, layout) + np.repeat(alpha, layout.n_options + 1, axis=-1)
-    low, middle, high = (np.take_along_axis(bounds, np.minimum(at + k, last), axis=-1) for k in range(3))
+    possible = (source != target) & (np.maximum(source, target) < layout.n_options)
+    begin, size = _first_edge(layout), layout.n_options + 1
+    bounds = _edges(values, layout) + np.repeat(alpha, size, axis=-1)
+    share = ndtr(bounds / scale)
+    own = begin + np.where(possible, source, 0)
+    last = bounds.shape[-1] - 1
+    width = np.take_along_axis(share, np.minimum(own + 1, last), -1) - np.take_along_axis(share, own, -1)
+    up = np.where(target > source, 1, -1)
+    edge = np.arange(last + 1) - np.repeat(begin, size)
+    low, high = (np.repeat(end(source, target), size, axis=-1) for end in (np.minimum, np.maximum))
+    moves = np.repeat(possible, size, axis=-1) & (edge > low) & (edge <= high)
+    neighbour = np.clip(np.arange(last + 1) + np.repeat(up, size, axis=-1), 0, last)
     with np.errstate(invalid="ignore"):
-        moved = scale * ndtri(ndtr(low / scale) + ndtr(high / scale) - ndtr(middle / scale))
-        log_jacobian = 0.5 * (moved**2 - middle**2) / scale**2
-    possible = possible & np.isfinite(moved) & (moved > low) & (moved < high)
-    np.put_along_axis(bounds, np.minimum(at + 1, last), np.where(possible, moved, middle), axis=-1)
-    lowest = np.where(layout.n_options > 1, bounds[..., np.minimum(_first_edge(layout) + 1, last)], alpha)
+        moved = scale * ndtri(np.take_along_axis(share, neighbour, -1) - np.repeat(up * width, size, axis=-1))
+        moved = np.where(moves, moved, bounds)
+        of_each = np.where(moves, 0.5 * (moved**2 - bounds**2) / scale**2, 0.0)
+        rises = np.diff(moved, axis=-1, append=np.inf) > 0
+    # Where a bin is too narrow to be told from nothing, the bounds cannot be told apart any more.
+    broken = (~np.isfinite(of_each) | ~rises) & (moves | np.roll(moves, -1, axis=-1))
+    possible = possible & (np.add.reduceat(broken, begin, axis=-1) == 0)
+    bounds = np.where(np.repeat(possible, size, axis=-1), moved, bounds)
+    lowest = np.where(layout.n_options > 1, bounds[..., np.minimum(begin + 1, last)], alpha)
     gamma = bounds[..., _gamma_edges(layout)] - lowest[..., steps_of(layout, 2)]
-    row_lower, row_possible = lower[..., layout.question], possible[..., layout.question]
-    swapped = np.where(rank == row_lower, rank + 1, np.where(rank == row_lower + 1, rank - 1, rank))
+    of_row = (possible[..., layout.question], *(ends[..., layout.question] for ends in (source, target, up)))
+    row_possible, row_source, row_target, row_up = of_row
+    passed = (rank - row_source) * row_up  # 0 for the option itself, 1 and more for those in its way
+    passes = (passed > 0) & ((row_target - rank) * row_up >= 0)
+    reordered = np.where(passed == 0, row_target, rank - np.where(passes, row_up, 0))
     return (
-        {"alpha": lowest, "gamma": gamma, "rank": np.where(row_possible, swapped, rank)},
-        np.where(possible, log_jacobian, -np.inf),
+        {"alpha": lowest, "gamma": gamma, "rank": np.where(row_possible, reordered, rank)},
+        np.where(possible, np.add.reduceat(np.nan_to_num(of_each), begin, axis=-1), -np.inf),
     )
 
 

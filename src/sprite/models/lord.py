@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -38,8 +38,14 @@ class LORD(IntervalModel):
         return self.bounds_and_rank(layout, Parameter("rank", "option", layout.question, "permutation"))
 
     def start(self, layout: Layout, kind: Start, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
-        """From the order of mean rest score, or a random one."""
-        rank = random_ranks(layout, rng) if kind == "random" else ranks(layout, "empirical")
+        """From the order of mean rest score, options nobody chose on top; or from a random one.
+
+        Bounds reach further up than down under their prior, and a search gets from options at the bottom to options on
+        top only through places that are worse.
+        """
+        score = np.where(layout.count > 0, layout.score, np.inf)
+        on_top = replace(layout, score=score, count=np.ones_like(layout.count))
+        rank = random_ranks(layout, rng) if kind == "random" else ranks(on_top, "empirical")
         return start_bounds(layout, rank, self.nu_theta, kind, rng)
 
     def sample(self, layout: Layout, kind: Kind, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:

@@ -99,7 +99,7 @@ def contests(tests: Iterable[AnyTest], names: Callable[[AnyTest], Sequence[str]]
     """
     out: list[Part] = []
     for test in tests:
-        by_gibbs = settings.few if test.cells >= settings.large else settings.patterns
+        by_gibbs = settings.patterns_of_large if test.cells >= settings.large else settings.patterns
         with_learned = min(by_gibbs, settings.few if test.fresh else settings.patterns_of_learned)
         for repeat in range(settings.patterns):
             drawn = test.at(repeat)

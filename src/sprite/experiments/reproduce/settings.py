@@ -49,10 +49,12 @@ class Settings:
     predicting: Gibbs = field(default_factory=_gibbs_for_prediction)
     large: int = 50_000
     """Cells (respondents times questions) from which on a test is large for Gibbs."""
-    few: int = 5
-    """Patterns of what takes longest: Gibbs on large tests; on simulated ones learned priors and draws from priors."""
+    patterns_of_large: int = 5
+    """Patterns by Gibbs on a large test."""
     patterns_of_learned: int = 10
     """Patterns of real tests with learned priors, which take several times as long."""
+    few: int = 3
+    """Patterns of simulated tests with learned priors, and of those that are drawn from priors."""
     shapes: tuple[PaperTest, ...] = published.TESTS
 
     # Information.
@@ -74,8 +76,9 @@ QUICK = Settings(
     em=EM(starts=1, standard_errors=False),
     predicting=Gibbs(chains=1, draws=20, warmup=20, starts=1),
     large=500,
-    few=1,
+    patterns_of_large=1,
     patterns_of_learned=1,
+    few=1,
     shapes=(
         PaperTest("small ordered test", 9, 60, 3, True, 1.0),
         PaperTest("small unordered test", 11, 50, 4, False, 0.7),
