@@ -148,7 +148,7 @@ def test_a_learned_prior_by_option_and_by_name(folder, tmp_path, capsys):
     assert run("fit", *answers, *learned, "-o", str(tmp_path / "fit.nc")) == 0
     said = capsys.readouterr().out
     fit = sprite.load(tmp_path / "fit.nc")
-    assert list(fit.learned) == ["nu_alpha", "nu_gamma", "nu_theta"]
+    assert list(fit.learned) == ["nu_alpha", "nu_gamma", "mu_theta", "nu_theta"]
     assert f"prior learned (nu_alpha {fit.learned['nu_alpha']:.4g}, " in said
     assert run("compare", *answers, "--models", "ord,ord-learned", "--repeats", "1", "--format", "json") == 0
     rows = json.loads(capsys.readouterr().out)

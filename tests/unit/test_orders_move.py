@@ -10,8 +10,8 @@ from sprite.models.lord import LORD
 from tests.cases import ragged_layout
 
 LAYOUT = ragged_layout(1)
-VARIANCE = 1.5
-MODEL = LORD(nu_theta=VARIANCE)
+MEAN, VARIANCE = 0.7, 1.5
+MODEL = LORD(mu_theta=MEAN, nu_theta=VARIANCE)
 
 
 def places(rng):
@@ -20,7 +20,7 @@ def places(rng):
 
 def population_shares(values):
     nodes = np.linspace(-12, 12, 4001)
-    weight = np.exp(-0.5 * nodes**2 / VARIANCE) / np.sqrt(2 * np.pi * VARIANCE) * (nodes[1] - nodes[0])
+    weight = np.exp(-0.5 * (nodes - MEAN) ** 2 / VARIANCE) / np.sqrt(2 * np.pi * VARIANCE) * (nodes[1] - nodes[0])
     return np.exp(MODEL.log_table(values, nodes, LAYOUT)) @ weight
 
 
@@ -29,11 +29,11 @@ def test_shares_stay_and_the_way_back_undoes_it(seed):
     rng = np.random.default_rng(seed)
     values = MODEL.sample(LAYOUT, "prior", rng)
     source, target = places(rng)
-    moved, log_jacobian = move_option(values, source, target, VARIANCE, LAYOUT)
+    moved, log_jacobian = move_option(values, source, target, MODEL.ability, LAYOUT)
     possible = np.isfinite(log_jacobian)
     assert not possible[source == target].any()
     np.testing.assert_allclose(population_shares(moved), population_shares(values), atol=1e-10)
-    back, of_back = move_option(moved, target, source, VARIANCE, LAYOUT)
+    back, of_back = move_option(moved, target, source, MODEL.ability, LAYOUT)
     both = possible & np.isfinite(of_back)
     assert both.any()
     np.testing.assert_array_equal(back["rank"][both[LAYOUT.question]], values["rank"][both[LAYOUT.question]])
@@ -62,7 +62,7 @@ def test_jacobian_is_that_of_the_bounds():
             part, step = np.split(step, [at.sum()])
             shifted[name] = values[name].copy()
             shifted[name][at] += part
-        moved, log_jacobian = move_option(shifted, source, target, VARIANCE, LAYOUT)
+        moved, log_jacobian = move_option(shifted, source, target, MODEL.ability, LAYOUT)
         return np.concatenate([moved[name][at] for name, at in bounds.items()]), log_jacobian[j]
 
     size = 1e-5

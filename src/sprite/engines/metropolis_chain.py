@@ -209,7 +209,7 @@ class Chain:
         """
         target, layout, packing = self.target, self.target.layout, self.target.packing
         lower = np.floor(self.rng.random(layout.n_questions) * np.maximum(layout.n_options - 1, 1)).astype(np.int64)
-        values, log_jacobian = move_option(self.values, lower, lower + 1, target.variance, layout)
+        values, log_jacobian = move_option(self.values, lower, lower + 1, target.model.ability, layout)
         possible = np.isfinite(log_jacobian)
         x = np.where(possible[packing.question], packing.pack(values), self.x)
         ranks = {"rank": np.asarray(values["rank"], np.int64)}

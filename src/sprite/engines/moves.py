@@ -130,7 +130,7 @@ def reorder(posterior: Posterior, state: State, far: bool, rng: np.random.Genera
     source = (first * layout.n_options).astype(np.int64) if far else lower
     other = (second * places).astype(np.int64)
     target = other + (other >= source) if far else lower + 1
-    values, log_jacobian = move_option(packing.unpack(state.x, state.ranks), source, target, model.ability[1], layout)
+    values, log_jacobian = move_option(packing.unpack(state.x, state.ranks), source, target, model.ability, layout)
     x = np.where(np.isfinite(log_jacobian)[:, packing.question], packing.pack(values), state.x)
     ranks = {"rank": np.asarray(values["rank"], np.int64)}
     value, gradient = posterior.on_counts(x, state.drawn.counts, packing.unpack(x, ranks), state.drawn.nodes)

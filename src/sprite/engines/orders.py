@@ -64,7 +64,7 @@ def _swapped_once(
     for lower in range(int(layout.n_options.max()) - 1):
         at = np.full(layout.n_questions, lower)
         values, log_jacobian = move_option(
-            packing.unpack(x, {"rank": rank}), at, at + 1, conditionals.model.ability[1], layout
+            packing.unpack(x, {"rank": rank}), at, at + 1, conditionals.model.ability, layout
         )
         other = np.asarray(values["rank"], np.int64)
         possible = np.isfinite(log_jacobian)

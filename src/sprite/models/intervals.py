@@ -14,29 +14,34 @@ from sprite.core.types import Floats, Ints
 from sprite.kernels.intervals import interval_on_counts, interval_pullback, interval_table
 from sprite.models.base import Gradients, Kind, Model, Parameter, Start, Values, batched, flat
 from sprite.models.order import first_step, pick_steps, steps_of
-from sprite.models.ranges import VARIANCE, Ranges
+from sprite.models.ranges import MEAN, VARIANCE, Ranges
 
 
 class IntervalModel(Model):
     """P(rank r | z) = Phi(gamma_{r+1} - (z - alpha)) - Phi(gamma_r - (z - alpha)), gamma_0 = -inf, gamma_1 = 0.
 
     Priors: alpha ~ N(0, nu_alpha); gamma_2 < gamma_3 < ... ~ N(0, nu_gamma) restricted to that order; ability ~
-    N(0, nu_theta). A model is then where the rank of each option comes from.
+    N(mu_theta, nu_theta). A model is then where the rank of each option comes from.
     """
 
     nu_alpha: float
     nu_gamma: float
+    mu_theta: float
     nu_theta: float
 
     @property
     def ability(self) -> tuple[float, float]:
         """Mean and variance of the normal distribution of ability."""
-        return 0.0, self.nu_theta
+        return self.mu_theta, self.nu_theta
 
     @property
     def learnable(self) -> Ranges:
-        """All: the noise has variance 1, which is the unit of the others."""
-        return {"nu_alpha": VARIANCE, "nu_gamma": VARIANCE, "nu_theta": VARIANCE}
+        """All: the noise has variance 1, which is the unit of the others.
+
+        The mean of ability stands for what all difficulties have in common. Were it held at 0, a few respondents to
+        many questions would pay for that with a large variance of ability.
+        """
+        return {"nu_alpha": VARIANCE, "nu_gamma": VARIANCE, "mu_theta": MEAN, "nu_theta": VARIANCE}
 
     def log_table(self, values: Values, nodes: Floats, layout: Layout) -> Floats:
         """Log P(option | ability) for every row at every node."""
@@ -134,7 +139,7 @@ class IntervalModel(Model):
 
 
 def start_bounds(
-    layout: Layout, rank: Ints, variance: float, kind: Start, rng: np.random.Generator
+    layout: Layout, rank: Ints, ability: tuple[float, float], kind: Start, rng: np.random.Generator
 ) -> dict[str, NDArray[np.generic]]:
     """Bounds that give the observed shares to an average respondent, jittered for `random`."""
     by_rank = np.empty(layout.n_rows)
@@ -142,7 +147,7 @@ def start_bounds(
     total = np.concatenate([[0.0], np.cumsum(by_rank)])
     begin, end = layout.first[:-1][layout.question], layout.first[1:][layout.question]
     share = (total[1:] - total[begin]) / (total[end] - total[begin])
-    bound = ndtri(np.clip(share, 1e-6, 1 - 1e-6)) * np.sqrt(1.0 + variance)
+    bound = ability[0] + ndtri(np.clip(share, 1e-6, 1 - 1e-6)) * np.sqrt(1.0 + ability[1])
     if kind == "random":
         bound = bound + np.repeat(rng.normal(0.0, 0.5, layout.n_questions), layout.n_options)
     has_bound = layout.n_options > 1
@@ -183,7 +188,7 @@ def _bounds(values: Values, layout: Layout) -> tuple[Floats, Floats]:
 
 
 def move_option(
-    values: Values, source: Ints, target: Ints, variance: float, layout: Layout
+    values: Values, source: Ints, target: Ints, ability: tuple[float, float], layout: Layout
 ) -> tuple[dict[str, NDArray[np.generic]], Floats]:
     """Take the option of rank `source` to rank `target`, (..., Q), such that all keep their shares of respondents.
 
@@ -193,10 +198,10 @@ def move_option(
     stay as they are, with -inf.
     """
     alpha, rank = np.asarray(values["alpha"], float), np.asarray(values["rank"], np.int64)
-    scale = np.sqrt(1.0 + variance)
+    centre, scale = ability[0], np.sqrt(1.0 + ability[1])
     possible = (source != target) & (np.maximum(source, target) < layout.n_options)
     begin, size = _first_edge(layout), layout.n_options + 1
-    bounds = _edges(values, layout) + np.repeat(alpha, size, axis=-1)
+    bounds = _edges(values, layout) + np.repeat(alpha, size, axis=-1) - centre
     share = ndtr(bounds / scale)
     own = begin + np.where(possible, source, 0)
     last = bounds.shape[-1] - 1
@@ -215,8 +220,8 @@ def move_option(
     broken = (~np.isfinite(of_each) | ~rises) & (moves | np.roll(moves, -1, axis=-1))
     possible = possible & (np.add.reduceat(broken, begin, axis=-1) == 0)
     bounds = np.where(np.repeat(possible, size, axis=-1), moved, bounds)
-    lowest = np.where(layout.n_options > 1, bounds[..., np.minimum(begin + 1, last)], alpha)
-    gamma = bounds[..., _gamma_edges(layout)] - lowest[..., steps_of(layout, 2)]
+    lowest = np.where(layout.n_options > 1, centre + bounds[..., np.minimum(begin + 1, last)], alpha)
+    gamma = centre + bounds[..., _gamma_edges(layout)] - lowest[..., steps_of(layout, 2)]
     of_row = (possible[..., layout.question], *(ends[..., layout.question] for ends in (source, target, up)))
     row_possible, row_source, row_target, row_up = of_row
     passed = (rank - row_source) * row_up  # 0 for the option itself, 1 and more for those in its way

@@ -12,6 +12,7 @@ from sprite.core.layout import Layout
 from sprite.models.base import Kind, Parameter, Prior, Start, check_settings
 from sprite.models.intervals import IntervalModel, start_bounds
 from sprite.models.order import random_ranks, ranks
+from sprite.models.ranges import Ranges
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,22 @@ class LORD(IntervalModel):
     prior: Prior = "default"
     nu_alpha: float = 4.0
     nu_gamma: float = 4.0
+    mu_theta: float = 0.0
     nu_theta: float = 1.0
 
     name: ClassVar[str] = "lord"
-    hyperparameters: ClassVar[tuple[str, ...]] = ("nu_alpha", "nu_gamma", "nu_theta")
+    hyperparameters: ClassVar[tuple[str, ...]] = ("nu_alpha", "nu_gamma", "mu_theta", "nu_theta")
 
     def __post_init__(self) -> None:
-        check_settings(self, self.hyperparameters)
+        check_settings(self, ("nu_alpha", "nu_gamma", "nu_theta"))
+
+    @property
+    def learnable(self) -> Ranges:
+        """Not nu_gamma: what is learned is learned with the orders held at the best ones found.
+
+        Those put options nobody chose beyond all respondents, and the bounds that this takes would pass for spread.
+        """
+        return {name: ends for name, ends in super().learnable.items() if name != "nu_gamma"}
 
     def parameters(self, layout: Layout) -> tuple[Parameter, ...]:
         """Difficulty, bounds and order, all free."""
@@ -46,7 +56,7 @@ class LORD(IntervalModel):
         score = np.where(layout.count > 0, layout.score, np.inf)
         on_top = replace(layout, score=score, count=np.ones_like(layout.count))
         rank = random_ranks(layout, rng) if kind == "random" else ranks(on_top, "empirical")
-        return start_bounds(layout, rank, self.nu_theta, kind, rng)
+        return start_bounds(layout, rank, self.ability, kind, rng)
 
     def sample(self, layout: Layout, kind: Kind, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """Bounds as ORD's; the order uniform, or for an exam with the key on top."""

@@ -22,13 +22,14 @@ class ORD(IntervalModel):
     prior: Prior = "default"
     nu_alpha: float = 4.0
     nu_gamma: float = 4.0
+    mu_theta: float = 0.0
     nu_theta: float = 1.0
 
     name: ClassVar[str] = "ord"
-    hyperparameters: ClassVar[tuple[str, ...]] = ("nu_alpha", "nu_gamma", "nu_theta")
+    hyperparameters: ClassVar[tuple[str, ...]] = ("nu_alpha", "nu_gamma", "mu_theta", "nu_theta")
 
     def __post_init__(self) -> None:
-        check_settings(self, self.hyperparameters, order=ORDERS)
+        check_settings(self, ("nu_alpha", "nu_gamma", "nu_theta"), order=ORDERS)
 
     def parameters(self, layout: Layout) -> tuple[Parameter, ...]:
         """Difficulty and bounds; the order is held fixed."""
@@ -37,7 +38,7 @@ class ORD(IntervalModel):
 
     def start(self, layout: Layout, kind: Start, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """Bounds at the observed shares' normal quantiles; the order is an input, so only `random` differs."""
-        return start_bounds(layout, ranks(layout, self.order), self.nu_theta, kind, rng)
+        return start_bounds(layout, ranks(layout, self.order), self.ability, kind, rng)
 
     def sample(self, layout: Layout, kind: Kind, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """From the prior; or an exam: the top option (the key) chosen by about half."""
