@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -66,6 +67,25 @@ def test_all_of_it_is_written(everything):
     learned = pd.read_csv(everything / "table1_simulated_all_learned.csv")
     assert set(learned["engine"]) == {"gibbs"}
     assert learned["test"].nunique() == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "choice", "measure"),
+    [
+        ("table1", Choice(engines=("em",)), "log_loss"),
+        ("synthetic", Choice(engines=("gibbs",), tests=("8",)), "E_log_nu"),
+    ],
+)
+def test_what_is_stored_comes_out_again(everything, name, choice, measure):
+    found = Study.at(everything, None, True, 1, choice).check(name, 2, lambda *told: None).frame
+    assert found["unit"].nunique() == 2
+    assert measure in set(found["measure"])
+    np.testing.assert_allclose(found["now"], found["stored"], rtol=1e-6, atol=1e-9)
+
+
+def test_a_check_needs_something_stored(everything):
+    with pytest.raises(InputError, match="nothing to check"):
+        Study.at(everything, None, True, 1, Choice(tests=("none",))).check("table1", 1, lambda *told: None)
 
 
 def test_learned_orders_share_their_contests_with_the_table(everything):

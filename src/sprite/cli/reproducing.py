@@ -17,7 +17,8 @@ from sprite.cli.options import Debug, Quiet
 from sprite.core.errors import SpriteError
 
 if TYPE_CHECKING:
-    from sprite.experiments.reproduce.study import Study, Told
+    from sprite.experiments.reproduce.budget import Told
+    from sprite.experiments.reproduce.study import Study
 
 _EVERY = 30.0
 """Seconds between two lines where there is no terminal to draw a bar on."""
@@ -66,6 +67,10 @@ def reproduce(
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Only so many of the patterns, replications and splits.")
     ] = None,
+    check: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only compute so many of the stored units again, and compare.", metavar="N"),
+    ] = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -76,6 +81,12 @@ def reproduce(
     choice = Choice(repeats, tuple(by.value for by in engine or ()), tuple(test or ()), tuple(model or ()))
     study = Study.at(store, data, quick, jobs, choice)
     names = list(EXPERIMENTS) if experiment is ExperimentName.all else [experiment.value]
+    if check is not None:
+        for name in names:
+            with _watched(f"{name}, again", quiet) as told:
+                compared = study.check(name, check, told)
+            print(compared.text)
+        return
     if not quiet:
         _tell_plan(study, names)
     try:

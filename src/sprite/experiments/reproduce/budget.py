@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
 from sprite.experiments.reproduce.parts import Part
+
+
+class Told(Protocol):
+    """Told of every unit that is done."""
+
+    def __call__(self, done: int, total: int, left: float, words: str) -> None:
+        """`done` of `total` units, and the seconds until all are."""
 
 
 class Budget:

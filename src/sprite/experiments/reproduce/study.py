@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from sprite.core.errors import InputError, SpriteError
 from sprite.experiments.reproduce import information, order, synthetic, table1
-from sprite.experiments.reproduce.budget import Budget
+from sprite.experiments.reproduce.budget import Budget, Told
+from sprite.experiments.reproduce.check import again
 from sprite.experiments.reproduce.material import AnyTest, real_tests, stand_ins
 from sprite.experiments.reproduce.outputs import Table, note, write_tables
 from sprite.experiments.reproduce.parts import Choice, Part, chosen
@@ -40,13 +40,6 @@ EXPERIMENTS = {
     "information": Experiment(information.parts, lambda parts, found: information.tables(found)),
 }
 """By name, in the order in which `all` runs them."""
-
-
-class Told(Protocol):
-    """Told of every unit that is done."""
-
-    def __call__(self, done: int, total: int, left: float, words: str) -> None:
-        """`done` of `total` units, and the seconds until all are."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +100,7 @@ class Study:
                 if arrival.error is not None:
                     failures.append(f"{unit.words}: {type(arrival.error).__name__}: {arrival.error}")
                 told(done, len(units), budget.left, "from the store" if arrival.stored else unit.words)
-        found = [(part, result) for part in everything if (result := store.get(part.settings)) is not None]
+        found = self._found(name, everything)
         if not found:
             raise SpriteError(f"every unit failed; the first: {failures[0]}")
         tables = EXPERIMENTS[name].tables(everything, found)
@@ -115,6 +108,14 @@ class Study:
         write_archive(self._archive(name), ((part.settings, part.words, result) for part, result in found))
         note(self.store, name, command, len(found), len(everything), sum(result["seconds"] for _, result in found))
         return tables, failures
+
+    def check(self, name: str, how_many: int, told: Told) -> Table:
+        """Compute some of what is chosen and in the store again, and lay it beside what is stored; writes nothing."""
+        return again(self._found(name, chosen(self.parts(name), self.choice)), how_many, self.jobs, told)
+
+    def _found(self, name: str, parts: Sequence[Part]) -> Found:
+        store = self._units(name)
+        return [(part, result) for part in parts if (result := store.get(part.settings)) is not None]
 
     def _units(self, name: str) -> Store:
         return Store.at(self.store / "units", self._archive(name))
