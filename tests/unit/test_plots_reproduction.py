@@ -61,13 +61,22 @@ def test_recovery_has_every_replication_of_every_measure():
 
 def test_standings_leave_out_whom_they_are_compared_to(standings):
     data = standings_data(standings, "em")
-    assert set(data["model"]) == {"nrm", "lord", "baseline"}
-    line = data[(data["test"] == "other") & (data["model"] == "lord")].iloc[0]
+    assert set(data["model"]) == {"NRM", "LORD", "answer shares"}
+    line = data[(data["test"] == "other") & (data["model"] == "LORD")].iloc[0]
     known = standings[(standings["test"] == "other") & (standings["model"] == "lord")].iloc[0]
     assert line["difference"] == known["diff_log_loss"]
     assert line["upper"] - line["difference"] == pytest.approx(2 * known["diff_log_loss_se"])
-    colours = plot_standings(standings, "em").to_dict()["layer"][2]["encoding"]["color"]["scale"]["domain"]
-    assert colours == ["lord", "nrm", "baseline"]
+
+
+def test_a_contestant_has_one_colour_in_all_standings(standings):
+    def colours(frame):
+        scale = plot_standings(frame, "em").to_dict()["layer"][2]["encoding"]["color"]["scale"]
+        return dict(zip(scale["domain"], scale["range"], strict=True))
+
+    both = colours(standings)
+    assert list(both) == ["NRM", "LORD", "answer shares"]
+    learned = standings[standings["test"] == "other"].assign(model=lambda frame: frame["model"] + "-learned")
+    assert colours(learned)["LORD"] == both["LORD"]
 
 
 def test_agreement_counts_questions():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sprite.experiments.compare import BASELINE
+from sprite.experiments.reproduce.contest import ENGINES
 from sprite.plots.comparison import comparison_data
 from sprite.plots.drawing import Chart, in_order, records, styled
 from sprite.plots.palette import COLOURS, INK
@@ -13,17 +14,39 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _WIDTH, _STEP = 420, 11
+_NAMES = {
+    "sprite": "SPRITE",
+    "nrm": "NRM",
+    "ord": "ORD",
+    "lord": "LORD",
+    "gpcm": "GPCM",
+    "gpcm-empirical": "GPCM, empirical order",
+    BASELINE: "answer shares",
+}
+"""Contestants as the page calls them, in an order that gives each the same colour in every figure."""
 
 
 def standings_data(frame: pd.DataFrame, engine: str) -> pd.DataFrame:
-    """test, model, score, difference, lower, upper (two standard errors), of one engine; the reference is left out."""
+    """test, model, score, difference, lower, upper (two standard errors), of one engine; the reference is left out.
+
+    Models go by the names of `_NAMES`, with or without a learned prior.
+    """
     import pandas as pd
 
     parts = []
     for test, group in frame[frame["engine"] == engine].groupby("test", sort=False):
         own = comparison_data(group).assign(test=test)
         parts.append(own[own["model"] != group["model"].iloc[0]])
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    if not parts:
+        return pd.DataFrame()
+    everyone: pd.DataFrame = pd.concat(parts, ignore_index=True)
+    everyone["model"] = everyone["model"].map(_name)
+    return everyone
+
+
+def _name(model: str) -> str:
+    plain = model.removesuffix("-learned")
+    return _NAMES.get(plain, plain)
 
 
 def plot_standings(frame: pd.DataFrame, engine: str, title: str = "Log loss of hidden answers") -> Chart:
@@ -32,14 +55,16 @@ def plot_standings(frame: pd.DataFrame, engine: str, title: str = "Log loss of h
     import pandas as pd
 
     data = standings_data(frame, engine)
-    reference = str(frame["model"].iloc[0])
-    # In the order of the tables; a contestant that only some tests have would else come after the baseline.
-    models = sorted(set(data["model"]), key=lambda model: (model == BASELINE, model))
+    reference = _name(str(frame["model"].iloc[0]))
+    colours = {
+        name: COLOURS[k % len(COLOURS)] for k, name in enumerate(dict.fromkeys([*_NAMES.values(), *data["model"]]))
+    }
+    models = [name for name in colours if name in set(data["model"])]
     tests = list(dict.fromkeys(data["test"]))
     colour = alt.Color(
         "model:N",
         title=None,
-        scale=alt.Scale(domain=models, range=[COLOURS[k % len(COLOURS)] for k in range(len(models))]),
+        scale=alt.Scale(domain=models, range=[colours[name] for name in models]),
     )
     y = alt.Y("test:N", title=None, scale=in_order(tests), axis=alt.Axis(labelLimit=240, grid=True, tickBand="extent"))
     offset = alt.YOffset("model:N", scale=alt.Scale(domain=models))
@@ -55,5 +80,5 @@ def plot_standings(frame: pd.DataFrame, engine: str, title: str = "Log loss of h
         ),
     ]
     height = _STEP * (len(models) + 1) * len(tests)
-    named = alt.TitleParams(title, subtitle=f"fitted by {engine}; lines: two standard errors")
+    named = alt.TitleParams(title, subtitle=f"{ENGINES.get(engine, engine)}; lines: two standard errors")
     return styled(alt.layer(*layers).properties(width=_WIDTH, height=height, title=named))

@@ -30,6 +30,7 @@ _PER_ANSWER = {"sprite": 1.5e-4, "nrm": 1e-4, "lord": 4e-4}
 _GIBBS = 15.0
 """By which time is guessed before any is known: seconds an answer by EM, and how many times as long Gibbs takes."""
 
+ENGINES = {"em": "posterior mode by EM", "gibbs": "full posterior by Gibbs"}
 DIFFERENCE = "the difference to it ± its standard error, above 0 worse"
 Columns: TypeAlias = Sequence[tuple[str, Sequence[str]]]
 """Titles, each with the contestants of whom it shows the one that took part."""

@@ -13,7 +13,15 @@ from sprite.analysis.curves import curves
 from sprite.core.errors import InputError
 from sprite.engines.base import Engine
 from sprite.experiments.compare import BASELINE
-from sprite.experiments.reproduce.contest import DIFFERENCE, contests, model_called, shown, standings, with_difference
+from sprite.experiments.reproduce.contest import (
+    DIFFERENCE,
+    ENGINES,
+    contests,
+    model_called,
+    shown,
+    standings,
+    with_difference,
+)
 from sprite.experiments.reproduce.material import AnyTest
 from sprite.experiments.reproduce.outputs import Table, markdown
 from sprite.experiments.reproduce.parts import OnTest, Part
@@ -126,7 +134,7 @@ def tables(found: Sequence[tuple[Part, Result]]) -> dict[str, Table]:
             ("answer shares", (BASELINE,)),
         ]
         text = [
-            f"**Log loss, by {engine}**, of ORD; for the others {DIFFERENCE}\n\n"
+            f"**Log loss, {ENGINES[engine]}**, of ORD; for the others {DIFFERENCE}\n\n"
             + shown(loss, columns, engine, with_difference("log_loss"))
             for engine in dict.fromkeys(loss["engine"])
         ]

@@ -10,6 +10,7 @@ from sprite.experiments.compare import BASELINE
 from sprite.experiments.reproduce import published
 from sprite.experiments.reproduce.contest import (
     DIFFERENCE,
+    ENGINES,
     Columns,
     Contest,
     cells,
@@ -46,13 +47,15 @@ _COLUMNS: Columns = (
 )
 """The paper's columns first."""
 _ABOUT = ("test", "questions", "respondents", "options", "ordered", "observed")
-_ENGINES = {"em": "posterior mode by EM", "gibbs": "full posterior by Gibbs"}
 _MEASURES = {
     "table1_real": ("error", "log_loss", "brier"),
-    "table1_simulated": ("error", "log_loss", "brier"),
-    "table1_prior": ("error", "log_loss"),
+    "table1_simulated": ("log_loss", "brier"),
+    "table1_prior": ("log_loss",),
 }
-"""Tables of contests, and the scores that are shown of each; the files have all of them."""
+"""Tables of contests, and the scores that are shown of each; the files have all of them.
+
+Errors on simulated exams stand in a table of their own, beside the paper's.
+"""
 
 
 def parts(tests: Sequence[AnyTest], settings: Settings) -> list[Part]:
@@ -132,7 +135,7 @@ def _text(frame: pd.DataFrame, measures: Sequence[str]) -> str:
         "brier": ("Brier score, {}**", plain("brier")),
     }
     out = []
-    for engine, words in _ENGINES.items():
+    for engine, words in ENGINES.items():
         if engine in set(frame["engine"]):
             for title, way in (ways[measure] for measure in measures):
                 out += [f"**{title.format(words)}\n", shown(frame, columns, engine, way)]
@@ -199,7 +202,7 @@ def _beside(frame: pd.DataFrame, shapes: Sequence[PaperTest]) -> str:
         }
         if printed:
             rows.append([shape.name, "the paper's own test", *(printed.get(title, "") for title, _ in columns)])
-        for engine, words in _ENGINES.items():
+        for engine, words in ENGINES.items():
             of_shape = frame[(frame["engine"] == engine) & frame["test"].str.startswith(f"{shape.name}, ")]
             for name, group in of_shape.groupby("test", sort=False):
                 truth = str(name).removeprefix(f"{shape.name}, ").upper()
