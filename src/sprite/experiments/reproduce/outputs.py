@@ -35,6 +35,11 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 
 
+def folded(title: str, text: str) -> str:
+    """Markdown that a page shows when its title is clicked; GitHub and MkDocs both understand it."""
+    return f'<details markdown="1"><summary>{title}</summary>\n\n{text}\n</details>\n'
+
+
 def write_tables(folder: Path, tables: dict[str, Table]) -> None:
     """`name.csv` and `name.md` for each, all of a file or nothing."""
     for name, table in tables.items():

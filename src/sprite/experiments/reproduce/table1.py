@@ -23,7 +23,7 @@ from sprite.experiments.reproduce.contest import (
     with_difference,
 )
 from sprite.experiments.reproduce.material import AnyTest, SimulatedTest, simulated_tests
-from sprite.experiments.reproduce.outputs import Table, markdown
+from sprite.experiments.reproduce.outputs import Table, folded, markdown
 from sprite.experiments.reproduce.parts import Part
 from sprite.experiments.reproduce.published import PaperTest
 from sprite.experiments.reproduce.settings import Settings
@@ -128,17 +128,21 @@ def _present(frame: pd.DataFrame) -> Columns:
 
 
 def _text(frame: pd.DataFrame, measures: Sequence[str]) -> str:
+    """Engine by engine; the Brier score, which ranks much as the log loss does, only when asked for."""
     columns = _present(frame)
     ways = {
-        "error": ("Error, {}** (deviation over patterns)", with_deviation("error")),
-        "log_loss": (f"Log loss, {{}}**, of SPRITE; for the others {DIFFERENCE}", with_difference("log_loss")),
-        "brier": ("Brier score, {}**", plain("brier")),
+        "error": ("**Error, {}** (deviation over patterns)", with_deviation("error")),
+        "log_loss": (f"**Log loss, {{}}**, of SPRITE; for the others {DIFFERENCE}", with_difference("log_loss")),
+        "brier": ("Brier score, {}", plain("brier")),
     }
     out = []
     for engine, words in ENGINES.items():
         if engine in set(frame["engine"]):
-            for title, way in (ways[measure] for measure in measures):
-                out += [f"**{title.format(words)}\n", shown(frame, columns, engine, way)]
+            for measure in measures:
+                title, way = ways[measure]
+                table = shown(frame, columns, engine, way)
+                named = title.format(words)
+                out.append(folded(named, table) if measure == "brier" else f"{named}\n\n{table}")
     return "\n".join(out)
 
 
