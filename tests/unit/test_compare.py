@@ -11,13 +11,13 @@ import pytest
 from scipy.special import logsumexp
 
 from sprite.analysis.loo import Pointwise, in_words, loo, pointwise
-from sprite.core.errors import InputError
+from sprite.core.errors import InputError, SpriteWarning
 from sprite.data.responses import from_codes
 from sprite.density.grid import grid_for
 from sprite.engines.em import EM
 from sprite.engines.gibbs import Gibbs
 from sprite.experiments import puncture
-from sprite.experiments.compare import compare, corrected_error, labels_of
+from sprite.experiments.compare import compare, corrected_error, doubts, labels_of
 from sprite.experiments.puncture import Task, calibration_error, measure, pattern, scores_of
 from sprite.experiments.store import Store, fingerprint
 from sprite.fitting import fit
@@ -207,6 +207,14 @@ def test_names_are_unique_and_tell_the_settings():
         labels_of([NRM(), NRM()])
     with pytest.raises(InputError, match="no model"):
         labels_of([])
+
+
+def test_modes_of_few_respondents_are_doubted():
+    few = simulate("nrm", 8, 10, 3, seed=1).responses
+    with pytest.warns(SpriteWarning, match=r"fewer respondents \(8\) than questions \(10\)"):
+        compare(few, ["nrm"], EM(starts=1, standard_errors=False), repeats=1)
+    assert doubts(few, Gibbs()) == ""
+    assert doubts(simulate("nrm", 10, 10, 3, seed=1).responses, EM()) == ""
 
 
 def test_impossible_requests_are_refused(responses):

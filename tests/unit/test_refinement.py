@@ -60,3 +60,11 @@ def test_far_more_questions_than_respondents() -> None:
     assert found.reach > REACH
     assert np.abs(found.ability_moments()[0]).max() < found.reach - 1
     assert "6,400 parameters are too many" in found.refusal
+
+
+def test_a_mode_that_puts_abilities_far_out_says_so() -> None:
+    """Twenty respondents to eighty questions of eight options; two hundred to twenty of four."""
+    engine = EM(starts=1, standard_errors=False)
+    few, many = (simulate(Sprite(), *sizes, seed=1).responses for sizes in ((20, 80, 8), (200, 20, 4)))
+    assert "times as far out" in fit(few, Sprite(), engine).diagnostics.messages[0]
+    assert not any("far out" in message for message in fit(many, Sprite(), engine).diagnostics.messages)

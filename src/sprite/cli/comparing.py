@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,14 +46,22 @@ def compare(
     seed: Seed = 0,
 ) -> pd.DataFrame:
     """Compare models by how well they predict answers that they have not seen."""
+    import warnings
+
+    from sprite.core.errors import SpriteWarning
     from sprite.experiments.compare import compare as compare_models
+    from sprite.experiments.compare import doubts
 
     names = [name.strip() for name in models.split(",") if name.strip()]
-    with bar(quiet=False) as progress:
+    by = engine_from(engine.value)
+    if method is Method.puncture and (doubt := doubts(responses, by)):
+        print(f"Note: {doubt}.", file=sys.stderr)
+    with bar(quiet=False) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpriteWarning)  # it has just been said
         return compare_models(
             responses,
             names,
-            engine_from(engine.value),
+            by,
             method.value,
             puncture=puncture,
             repeats=repeats,

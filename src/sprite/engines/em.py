@@ -15,10 +15,15 @@ from sprite.density.refinement import good_enough, refined
 from sprite.engines.base import Engine, Problem, Progress
 from sprite.engines.search import Begin, climb, find_modes
 from sprite.engines.upright import upright_start
+from sprite.kernels.passes import moments
 from sprite.result.run import Mode, Run
 
 AT_INFINITY = 10.0
 """A standard error above this on the unconstrained scale (logits, log variances) means a flat likelihood."""
+FAR_OUT = 1.7
+"""Abilities so many times as far out as their distribution says, in the root mean square. Modes of real tests, and of
+simulated ones of 99 respondents and more, came to 1.4 at the most; those of fewer respondents than questions to between
+1.9 and 4.2, and the full posterior predicted far better."""
 MOST_PARAMETERS = 4000
 """Of more, the covariance is not computed: the time grows with the third power, from half a minute here."""
 
@@ -68,7 +73,7 @@ class EM(Engine):
             kind="laplace",
             mode=best,
             modes=tuple(mode for mode in modes if mode is not begin),
-            messages=_messages(best),
+            messages=(*_unfinished(best), *_far_out(posterior, best)),
             n_nodes=posterior.grid.n_nodes,
             reach=posterior.grid.reach,
             grid_error=error,
@@ -131,7 +136,22 @@ def laplace(posterior: Posterior, mode: Mode) -> tuple[Floats | None, str]:
     return 0.5 * (covariance + covariance.T), ""
 
 
-def _messages(mode: Mode) -> tuple[str, ...]:
+def _far_out(posterior: Posterior, mode: Mode) -> tuple[str, ...]:
+    """Where questions are many and respondents few, the options' many parameters outweigh the few abilities."""
+    data, grid = posterior.responses, posterior.grid
+    table = posterior.table(mode.x, mode.ranks)
+    _, mean, sd, _ = moments(data.start, data.row, table, grid.log_weight, grid.nodes)
+    centre, variance = posterior.model.ability
+    times = float(np.sqrt(np.mean((mean - centre) ** 2 + sd**2) / variance))
+    if times < FAR_OUT:
+        return ()
+    return (
+        f"This mode has abilities {times:.1f} times as far out as their distribution says: with {data.n_respondents} "
+        f"respondents and {data.n_questions} questions it is no good summary of the posterior. Use Gibbs()",
+    )
+
+
+def _unfinished(mode: Mode) -> tuple[str, ...]:
     if mode.converged:
         return ()
     return (

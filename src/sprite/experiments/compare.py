@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Literal
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sprite.analysis.loo import pointwise, standard_error, summary
-from sprite.core.errors import InputError
+from sprite.core.errors import InputError, SpriteWarning
 from sprite.core.types import Floats
 from sprite.data.responses import Responses
 from sprite.engines.base import Engine, Progress, silent
+from sprite.engines.em import EM
 from sprite.engines.registry import engine_of
 from sprite.experiments.puncture import held_out
 from sprite.experiments.work import Result, whole
@@ -102,6 +104,8 @@ def compare(
     if repeats < 1 or jobs < 1:
         raise InputError("compare needs repeats >= 1 and jobs >= 1", found=(repeats, jobs))
     by = engine_of("em" if engine is None else engine)
+    if doubt := doubts(responses, by):
+        warnings.warn(doubt, SpriteWarning, stacklevel=2)
     results = held_out(
         responses,
         chosen,
@@ -114,6 +118,16 @@ def compare(
         progress=progress or silent,
     )
     return score_table([*labels, BASELINE], results)
+
+
+def doubts(responses: Responses, engine: Engine) -> str:
+    """What makes a comparison of held-out predictions by this engine doubtful; nothing if all is well."""
+    if not isinstance(engine, EM) or responses.n_respondents >= responses.n_questions:
+        return ""
+    return (
+        f"With fewer respondents ({responses.n_respondents}) than questions ({responses.n_questions}) posterior modes "
+        "often predict worse than answer shares. Compare by the full posterior, with the engine gibbs"
+    )
 
 
 def labels_of(models: Sequence[Model]) -> list[str]:
