@@ -22,8 +22,8 @@ AT_INFINITY = 10.0
 """A standard error above this on the unconstrained scale (logits, log variances) means a flat likelihood."""
 FAR_OUT = 1.7
 """Abilities so many times as far out as their distribution says, in the root mean square. Modes of real tests, and of
-simulated ones of 99 respondents and more, came to 1.4 at the most; those of fewer respondents than questions to between
-1.9 and 4.2, and the full posterior predicted far better."""
+simulated ones of 99 respondents and more, came to 1.4 at the most; those of SPRITE and NRM with fewer respondents than
+questions to between 1.9 and 4.2, and the full posterior predicted far better."""
 MOST_PARAMETERS = 4000
 """Of more, the covariance is not computed: the time grows with the third power, from half a minute here."""
 
