@@ -31,6 +31,7 @@ _GIBBS = 15.0
 """By which time is guessed before any is known: seconds an answer by EM, and how many times as long Gibbs takes."""
 
 ENGINES = {"em": "posterior mode by EM", "gibbs": "full posterior by Gibbs"}
+"""As tables and figures call them."""
 DIFFERENCE = "the difference to it ± its standard error, above 0 worse"
 Columns: TypeAlias = Sequence[tuple[str, Sequence[str]]]
 """Titles, each with the contestants of whom it shows the one that took part."""
