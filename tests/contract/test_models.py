@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from sprite.core.errors import InputError
 from sprite.density.packing import Packing
 from sprite.models.base import Model
 from tests.cases import MODELS as TABLE
@@ -177,6 +180,13 @@ def test_starts_are_inside_the_constraints(name, kind):
         assert sorted(zip(layout.question, start[p.name], strict=True)) == sorted(
             zip(layout.question, layout.position, strict=True)
         )
+
+
+@each_model
+def test_hyperparameters_are_finite_numbers(name):
+    for field in MODELS[name].hyperparameters:
+        with pytest.raises(InputError, match=rf"\({field}=\.\.\.\) must be a"):
+            replace(MODELS[name], **{field: np.nan})
 
 
 @each_model

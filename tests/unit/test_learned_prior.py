@@ -17,11 +17,13 @@ from sprite.density.evidence import log_evidence
 from sprite.density.information import observed_information, question_information
 from sprite.engines.base import Problem, silent
 from sprite.engines.em import EM, starts
+from sprite.engines.gibbs import Gibbs
 from sprite.engines.learning import Ascent, Learned, learn
 from sprite.engines.search import climb, find_modes
 from sprite.fitting import fit
 from sprite.models.base import Model
 from sprite.models.gpcm import GPCM
+from sprite.models.intervals import IntervalModel
 from sprite.models.lord import LORD
 from sprite.models.nrm import NRM
 from sprite.models.ord import ORD
@@ -78,8 +80,8 @@ def test_recovers_what_the_answers_were_drawn_from(name: str) -> None:
     for field in truth.learnable:
         value, true = getattr(found, field), getattr(truth, field)
         # The mirror image of a test drawn from the prior is as likely, with the mean of ability on the other side.
-        mean = field.startswith("mu_")
-        gap = abs(value) - abs(true) if mean else np.log(value / true)
+        mirrored, mean = field == "mu_z", field.startswith("mu_")
+        gap = abs(value) - abs(true) if mirrored else value - true if mean else np.log(value / true)
         print(f"{name} {field}: {true} -> {value}")
         assert abs(gap) < ALIKE, field
 
@@ -99,6 +101,20 @@ def test_evidence_rises_and_ends_at_a_maximum(name: str) -> None:
             moved = posterior.under(other)
             at = climb(moved, best.x, best.ranks, "", tolerance=1e-4, orders=False)
             assert log_evidence(moved, at.x, at.ranks)[0] < top + 0.02, (field, factor)
+
+
+def test_orders_that_are_held_would_overstate_the_spread_of_bounds() -> None:
+    """Why LORD leaves nu_gamma alone: with few respondents the best orders put options nobody chose far out."""
+
+    class Greedy(LORD):
+        learnable = IntervalModel.learnable
+
+    responses = simulate(LORD(), 20, 20, 8, seed=1).responses
+    found = learn(Problem(responses, Greedy(prior="learned")), np.random.default_rng(0), silent).problem.model
+    drawn = fit(responses, LORD(), Gibbs(chains=1, draws=100, warmup=100, starts=1)).draws["gamma"]
+    print(f"nu_gamma learned {found.nu_gamma:.1f}, by draws of bounds and orders {np.mean(drawn**2):.1f}")
+    assert found.nu_gamma > 5.0 * np.mean(drawn**2)
+    assert "nu_gamma" not in LORD().learnable
 
 
 def test_the_engine_begins_from_the_mode_that_was_learned_with() -> None:

@@ -139,6 +139,11 @@ def check_settings(model: Model, positive: tuple[str, ...], **choices: tuple[obj
         value = getattr(model, field)
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{type(model).__name__}({field}=...) must be a positive number", found=value)
+    for field in model.hyperparameters:
+        if not np.isfinite(getattr(model, field)):
+            raise InputError(
+                f"{type(model).__name__}({field}=...) must be a finite number", found=getattr(model, field)
+            )
 
 
 def pick_rows(layout: Layout, lead: tuple[int, ...], rng: np.random.Generator) -> Ints:

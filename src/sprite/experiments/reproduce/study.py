@@ -100,7 +100,7 @@ class Study:
                 if arrival.error is not None:
                     failures.append(f"{unit.words}: {type(arrival.error).__name__}: {arrival.error}")
                 told(done, len(units), budget.left, "from the store" if arrival.stored else unit.words)
-        found = self._found(name, everything)
+        found = _in(store, everything)
         if not found:
             raise SpriteError(f"every unit failed; the first: {failures[0]}")
         tables = EXPERIMENTS[name].tables(everything, found)
@@ -111,11 +111,7 @@ class Study:
 
     def check(self, name: str, how_many: int, told: Told) -> Table:
         """Compute some of what is chosen and in the store again, and lay it beside what is stored; writes nothing."""
-        return again(self._found(name, chosen(self.parts(name), self.choice)), how_many, self.jobs, told)
-
-    def _found(self, name: str, parts: Sequence[Part]) -> Found:
-        store = self._units(name)
-        return [(part, result) for part in parts if (result := store.get(part.settings)) is not None]
+        return again(_in(self._units(name), chosen(self.parts(name), self.choice)), how_many, self.jobs, told)
 
     def _units(self, name: str) -> Store:
         return Store.at(self.store / "units", self._archive(name))
@@ -123,3 +119,8 @@ class Study:
     def _archive(self, name: str) -> Path:
         """All results of an experiment in one file, small enough to be kept with the tables."""
         return self.store / f"units_{name}.csv"
+
+
+def _in(store: Store, parts: Sequence[Part]) -> Found:
+    """Those of the units that are done, with their results."""
+    return [(part, result) for part in parts if (result := store.get(part.settings)) is not None]
